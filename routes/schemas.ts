@@ -1,0 +1,32 @@
+// GET /schemas and /schemas/{name}: the models as bare JSON Schema documents, usable by any validator.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { jsonSchemaOf } from '../schemas/model.ts';
+import { PUBLISHED_MODELS } from '../schemas/models.ts';
+import { IqaError } from '../src/errors.ts';
+import { problems } from './problems.ts';
+
+const Document = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema, Draft 2020-12.' });
+
+export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const documents = new Map(Object.entries(PUBLISHED_MODELS).map(([name, model]) => [name, jsonSchemaOf(model)]));
+
+  app.get('/schemas', {
+    schema: {
+      tags: ['about'], summary: 'Names of the published models',
+      response: { 200: Type.Object({ schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' })) }) },
+    },
+  }, () => ({ schemas: [...documents.keys()] }));
+
+  app.get('/schemas/:name', {
+    schema: {
+      tags: ['about'], summary: 'One model as JSON Schema',
+      params: Type.Object({ name: Type.String({ description: 'Name of the model.' }) }),
+      response: { 200: { description: 'The schema.', content: { 'application/schema+json': { schema: Document } } }, ...problems(404) },
+    },
+  }, async ({ params }, reply) => {
+    const document = documents.get(params.name);
+    if (!document) throw new IqaError('IQA_INPUT_NOT_FOUND', `Expected one of ${[...documents.keys()].join(', ')} but received "${params.name.slice(0, 60)}"`);
+    return reply.type('application/schema+json').serializer(JSON.stringify).send(document);
+  });
+};

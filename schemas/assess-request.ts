@@ -1,0 +1,34 @@
+// The door: what POST /assess takes. Files are handles by the time this schema sees them (see src/images/intake.ts).
+import Type, { type Static } from 'typebox';
+import { Box } from './sidecar.ts';
+import { DEFAULT_MAX_REPLAN_ITERATIONS } from './state.ts';
+import { NonBlank } from './vocabulary.ts';
+
+export const DEFAULT_QUERY = 'How is the overall quality of this image?';
+export const MAX_REPLAN_LIMIT = 10;
+
+const File = (description: string) => Type.String({ format: 'binary', description });
+
+export const Region = Type.Object({
+  name: NonBlank('Name of the object, as the query calls it.', { maxLength: 100 }),
+  box: Box,
+}, { additionalProperties: false, description: 'Where an object is.' });
+export type Region = Static<typeof Region>;
+
+export const AssessRequest = Type.Object({
+  image: File('The image to assess.'),
+  reference: Type.Optional(File('The pristine original of the same size, for full-reference tools.')),
+  query: Type.Optional(NonBlank('The question about the image.', { maxLength: 20_000 })),
+  max_replan_iterations: Type.Optional(Type.Integer({
+    minimum: 0, maximum: MAX_REPLAN_LIMIT, default: DEFAULT_MAX_REPLAN_ITERATIONS,
+    description: 'Limit of the replanning loop. A limit of N allows N − 1 replans: 0 and 1 allow none.',
+  })),
+  choices: Type.Optional(Type.Array(NonBlank('An answer option.', { maxLength: 1_000 }), {
+    minItems: 2, maxItems: 26, description: 'Answer options (a JSON array), besides those found in the query.',
+  })),
+  regions: Type.Optional(Type.Array(Region, { maxItems: 16, description: 'Boxes of objects (a JSON array), in pixels of the upright image.' })),
+  prior_context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What earlier turns established (a JSON object).' })),
+  align: Type.Optional(Type.Enum(['none', 'resize'], { default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
+  backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100 })),
+}, { additionalProperties: false, description: 'A question about the quality of an image.' });
+export type AssessRequest = Static<typeof AssessRequest>;

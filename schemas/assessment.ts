@@ -1,0 +1,111 @@
+// The answer of POST /assess: the final state, the fused score, what it rests on. Every key is always present.
+import Type, { type Static } from 'typebox';
+import { ExecutorOutput } from './executor.ts';
+import { defineModel } from './model.ts';
+import { PlannerOutput } from './planner.ts';
+import { SummarizerOutput } from './summarizer.ts';
+import { DistortionCategory, Level, LEVELS, NonBlank, OrNull, Score, Severity } from './vocabulary.ts';
+
+const closed = { additionalProperties: false } as const;
+
+const ImageInfo = Type.Object({
+  sha256: Type.String({ description: 'Of the uploaded bytes.' }),
+  width: Type.Integer({ description: 'Pixels, upright.' }),
+  height: Type.Integer({ description: 'Pixels, upright.' }),
+  format: Type.String({ description: 'Found in the bytes: jpeg, png, webp, …' }),
+  bytes: Type.Integer({ description: 'Size of the upload.' }),
+  notes: Type.Array(Type.String(), { description: 'What was changed before measuring: orientation, profile, alpha, resize.' }),
+}, { ...closed, description: 'The image as received.' });
+export type ImageInfo = Static<typeof ImageInfo>;
+
+const perLevel = (description: string) =>
+  Type.Object(Object.fromEntries(LEVELS.map((level) => [level, Type.Number({ minimum: 0, maximum: 1, description: `Share of ${level}.` })])) as Record<Level, ReturnType<typeof Type.Number>>, { ...closed, description });
+
+export const FUSION_METHODS = ['logprobs', 'declared', 'classification', 'distribution', 'tools_only', 'reasoner_only'] as const;
+
+export const QualityScore = Type.Object({
+  value: Score('The fused score, 1 (bad) to 5 (excellent).'),
+  level: Level,
+  interval: OrNull(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), '80 % interval of the score, or null where none is known.'),
+  method: Type.Enum([...FUSION_METHODS], { description: "Where the reasoner's probabilities come from; tools_only when it gave none." }),
+  tool_mean: OrNull(Score('Mean of the distinct lead tools.'), 'Mean score of the distinct lead tools, or null without one.'),
+  weights: perLevel('α: how well each level agrees with the tools.'),
+  probabilities: perLevel("p: the reasoner's probability of each level; equal when it gave none."),
+}, { ...closed, description: 'One number for the whole answer.' });
+export type QualityScore = Static<typeof QualityScore>;
+
+export const Finding = Type.Object({
+  object_name: NonBlank('Object, or "Global".'),
+  distortion: DistortionCategory,
+  severity: Severity,
+  confidence: Type.Number({ minimum: 0, maximum: 1, description: 'How sure the reasoner is of it.' }),
+  measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
+}, { ...closed, description: 'A distortion that was looked at.' });
+export type Finding = Static<typeof Finding>;
+
+export const ToolDiagnostic = Type.Object({
+  tool_name: NonBlank('Registry name.'),
+  version: Type.String({ description: 'Version of the implementation.' }),
+  object_name: NonBlank('Object, or "Global".'),
+  raw_score: OrNull(Type.Number(), "The tool's own value."),
+  normalized_score: OrNull(Score(''), 'On the common scale.'),
+  direction: Type.Enum(['higher', 'lower'], { description: 'Which end of the raw range is good.' }),
+  range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Raw range.' }),
+  clipped: Type.Boolean({ description: 'Whether the calibration left [1, 5] and was clipped.' }),
+  cached: Type.Boolean({ description: 'Whether the value came from the cache.' }),
+  calibration_version: Type.String({ description: 'Version of the calibration.' }),
+}, { ...closed, description: 'How one tool value came about.' });
+export type ToolDiagnostic = Static<typeof ToolDiagnostic>;
+
+const LocalMap = Type.Object({
+  tool_name: Type.String(), object_name: Type.String(), media_type: Type.String(), width: Type.Integer(), height: Type.Integer(), base64: Type.String(),
+}, closed);
+
+export const Diagnostics = Type.Object({
+  plan_confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the planner is that it understood the query.'),
+  findings: Type.Array(Finding, { description: 'Distortions looked at, worst first.' }),
+  tools: Type.Array(ToolDiagnostic, { description: 'Tools run.' }),
+  maps: Type.Array(LocalMap, { description: 'Local maps that were asked for.' }),
+  notes: Type.Array(Type.String(), { description: 'What else a careful reader should know, such as why there is no score.' }),
+}, { ...closed, description: 'What the answer rests on.' });
+export type Diagnostics = Static<typeof Diagnostics>;
+
+const Metadata = Type.Object({
+  request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
+  reasoner: Type.Object({
+    kind: Type.Enum(['embedded', 'vlm'], { description: 'embedded: rules and measurements, no model.' }),
+    backend: Type.String({ description: 'Name of the back end.' }),
+    model: OrNull(Type.String(), 'Model that spoke, or null.'),
+  }, { ...closed, description: 'Who reasoned.' }),
+  degraded: Type.Boolean({ description: 'Whether a fallback was used or a part failed.' }),
+  degraded_reason: OrNull(Type.String(), 'Why, or null.'),
+  timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'Time of each stage, of all sidecar calls, and in total.' }),
+  vlm: Type.Object({
+    calls: Type.Integer({ description: 'Model calls.' }), input_tokens: Type.Integer({ description: 'Tokens sent.' }),
+    output_tokens: Type.Integer({ description: 'Tokens received.' }), cost_usd: Type.Number({ description: 'Cost in US dollars.' }),
+  }, { ...closed, description: 'What the model cost.' }),
+  cache: Type.Object({ hits: Type.Integer({ description: 'Results taken from the cache.' }), misses: Type.Integer({ description: 'Results computed.' }) }, { ...closed, description: 'The tool cache, for this request.' }),
+  versions: Type.Object({
+    service: Type.String({ description: 'This service.' }), pipeline: Type.String({ description: 'Rules of planning, fusion and replanning.' }),
+    reasoner: Type.String({ description: 'Rules or prompts of the reasoner.' }), sidecar: OrNull(Type.String(), 'The sidecar, or null when it was not reached.'),
+    contract: Type.Integer({ description: 'Wire contract with the sidecar.' }),
+  }, { ...closed, description: 'Versions behind this answer.' }),
+}, { ...closed, description: 'How the answer was made.' });
+
+export const Assessment = defineModel('Assessment', Type.Object({
+  id: Type.String({ description: 'Identifier of this assessment.' }),
+  query: Type.String({ description: 'The question, as answered.' }),
+  image: ImageInfo,
+  reference: OrNull(ImageInfo, 'The reference as received, or null.'),
+  plan: OrNull(PlannerOutput, 'The last plan.'),
+  executor_evidence: OrNull(ExecutorOutput, 'The last evidence.'),
+  summarizer_result: OrNull(SummarizerOutput, 'The last verdict.'),
+  iteration_count: Type.Integer({ minimum: 0, description: 'Replans asked for.' }),
+  max_replan_iterations: Type.Integer({ minimum: 0, description: 'The limit in force. A limit of N allows N − 1 replans.' }),
+  replan_history: Type.Array(Type.String(), { description: '"[Iteration 1] reason", the latest ten.' }),
+  error: OrNull(Type.String(), 'What failed on a replan; the last good result is kept.'),
+  quality_score: OrNull(QualityScore, 'The fused score, or null when neither a tool nor the reasoner gave one.'),
+  diagnostics: Diagnostics,
+  metadata: Metadata,
+}, { ...closed, description: 'The answer to a question about the quality of an image.' }), { publish: 'output' });
+export type Assessment = Static<typeof Assessment>;

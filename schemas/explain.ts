@@ -1,0 +1,162 @@
+// Turns a failed validation into sentences: walks schema and value together and names every field that does not fit.
+import { isDeepStrictEqual } from 'node:util';
+
+export interface Issue {
+  /** JSON Pointer to the failing field; empty for the document itself. */
+  path: string;
+  expected: string;
+  received: string;
+  message: string;
+}
+
+/** The part of JSON Schema that our models use. */
+interface Schema {
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  items?: Schema | boolean;
+  prefixItems?: Schema[];
+  minItems?: number;
+  maxItems?: number;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  format?: string;
+}
+
+export function explain(schema: object, value: unknown, path = ''): Issue[] {
+  const node = schema as Schema;
+  if (node.anyOf) return explainUnion(node, value, path);
+  if (!hasType(node, value) || !isAllowed(node, value)) return [issue(path, describe(node), value)];
+  if (Array.isArray(value)) return explainArray(node, value, path);
+  if (isObject(value)) return explainObject(node, value, path);
+  return fitsLimits(node, value) ? [] : [issue(path, describe(node), value)];
+}
+
+export function issue(path: string, expected: string, value: unknown, message?: string): Issue {
+  const received = show(value);
+  return { path, expected, received, message: message ?? `Expected ${expected} for ${path || 'the document'} but received ${received}` };
+}
+
+function explainUnion(node: Schema, value: unknown, path: string): Issue[] {
+  const branches = node.anyOf ?? [];
+  const results = branches.map((branch) => explain(branch, value, path));
+  if (results.some((issues) => issues.length === 0)) return [];
+  // Where one branch has the value's own shape, its deeper complaints say more than "none of these".
+  const deeper = results.filter((issues) => issues.every((found) => found.path !== path));
+  return deeper.length === 1 && deeper[0] ? deeper[0] : [issue(path, describe(node), value)];
+}
+
+function explainArray(node: Schema, value: unknown[], path: string): Issue[] {
+  if (value.length < (node.minItems ?? 0) || value.length > (node.maxItems ?? Infinity)) return [issue(path, describe(node), value)];
+  const items = node.items;
+  return value.flatMap((item, index) => {
+    const itemSchema = node.prefixItems?.[index] ?? (typeof items === 'object' ? items : {});
+    return explain(itemSchema, item, `${path}/${index}`);
+  });
+}
+
+function explainObject(node: Schema, value: Record<string, unknown>, path: string): Issue[] {
+  const issues: Issue[] = [];
+  for (const key of node.required ?? []) {
+    if (value[key] === undefined) issues.push(issue(`${path}/${pointer(key)}`, describe(node.properties?.[key] ?? {}), undefined));
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const at = `${path}/${pointer(key)}`;
+    const schema = schemaFor(node, key);
+    if (schema) issues.push(...explain(schema, item, at));
+    else if (node.additionalProperties === false) issues.push(issue(at, expectedKeys(node), item, `Unexpected ${at}: expected ${expectedKeys(node)}`));
+  }
+  return issues;
+}
+
+function schemaFor(node: Schema, key: string): Schema | undefined {
+  const named = node.properties?.[key];
+  if (named) return named;
+  const matched = Object.entries(node.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern).test(key));
+  return matched?.[1] ?? (typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined);
+}
+
+function expectedKeys(node: Schema): string {
+  if (node.properties) return `only the fields ${Object.keys(node.properties).join(', ')}`;
+  return Object.keys(node.patternProperties ?? {}).map((pattern) => (pattern === '\\S' ? 'non-blank keys' : `keys that match ${pattern}`)).join(' or ');
+}
+
+function hasType(node: Schema, value: unknown): boolean {
+  switch (node.type) {
+    case undefined: return true;
+    case 'null': return value === null;
+    case 'array': return Array.isArray(value);
+    case 'object': return isObject(value);
+    case 'integer': return Number.isInteger(value);
+    case 'number': return Number.isFinite(value);
+    default: return typeof value === node.type;
+  }
+}
+
+function isAllowed(node: Schema, value: unknown): boolean {
+  if (node.const !== undefined) return isDeepStrictEqual(node.const, value);
+  return !node.enum || node.enum.some((allowed) => isDeepStrictEqual(allowed, value));
+}
+
+function fitsLimits(node: Schema, value: unknown): boolean {
+  if (typeof value === 'number') return value >= (node.minimum ?? -Infinity) && value <= (node.maximum ?? Infinity);
+  if (typeof value !== 'string') return true;
+  if (node.format === 'date-time' && Number.isNaN(Date.parse(value))) return false;
+  return value.length >= (node.minLength ?? 0) && value.length <= (node.maxLength ?? Infinity)
+    && (node.pattern === undefined || new RegExp(node.pattern).test(value));
+}
+
+function describe(node: Schema): string {
+  if (node.const !== undefined) return JSON.stringify(node.const);
+  if (node.enum) return `one of ${node.enum.map((allowed) => JSON.stringify(allowed)).join(', ')}`;
+  if (node.anyOf) return node.anyOf.map(describe).join(' or ');
+  switch (node.type) {
+    case undefined: return 'a value';
+    case 'null': return 'null';
+    case 'array': return describeArray(node);
+    case 'object': return 'an object';
+    case 'string': return describeString(node);
+    case 'boolean': return 'true or false';
+    default: return `${node.type === 'integer' ? 'an integer' : 'a number'}${range(node.minimum, node.maximum)}`;
+  }
+}
+
+function describeArray(node: Schema): string {
+  if (node.prefixItems) return `[${node.prefixItems.map(describe).join(', ')}]`;
+  const of = typeof node.items === 'object' && node.items.type ? ` of ${node.items.type}s` : '';
+  return `an array${of}${range(node.minItems, node.maxItems, ' items')}`;
+}
+
+function describeString(node: Schema): string {
+  if (node.format === 'date-time') return 'an ISO 8601 date-time';
+  if (node.pattern === '\\S') return `a non-blank string${range(undefined, node.maxLength, ' characters')}`;
+  const pattern = node.pattern ? ` that matches ${node.pattern}` : '';
+  return `a string${range(node.minLength, node.maxLength, ' characters')}${pattern}`;
+}
+
+function range(low: number | undefined, high: number | undefined, unit = ''): string {
+  if (low !== undefined && high !== undefined) return low === high ? ` of ${low}${unit}` : ` from ${low} to ${high}${unit}`;
+  if (low !== undefined) return ` of at least ${low}${unit}`;
+  return high === undefined ? '' : ` of at most ${high}${unit}`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  const text = JSON.stringify(value) as string | undefined ?? typeof value;
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

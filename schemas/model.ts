@@ -1,0 +1,163 @@
+// The one small set of functions that serves every model: parse, serialize, compare, hash, publish as JSON Schema.
+import { createHash } from 'node:crypto';
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { explain, issue, type Issue } from './explain.ts';
+
+/** What the rules beyond types need from outside; a rule whose input is missing is not applied. */
+export interface RuleContext {
+  /** Names of the tool registry. */
+  knownTools?: ReadonlySet<string>;
+  /** Object names of the plan; keys must be one of these or "Global". */
+  objects?: readonly string[];
+  /** The disk, as far as `PlannerInput` may look at it. Returns the complaint, or null. */
+  checkImagePath?: (path: string) => string | null;
+  warn?: (message: string) => void;
+}
+
+export interface ModelRules<T> {
+  /** Runs before validation on a private copy: trims, fills. */
+  normalise?: (draft: Record<string, unknown>, context: RuleContext) => void;
+  /** Runs on a value of the right type. */
+  check?: (value: T, context: RuleContext) => Issue[];
+  examples?: unknown[];
+  /** `output`: the JSON Schema describes what we write, so that every key is required. */
+  publish?: 'input' | 'output';
+}
+
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError';
+  readonly model: string;
+  readonly issues: readonly Issue[];
+
+  constructor(model: string, issues: readonly Issue[]) {
+    super(`Invalid ${model}: ${issues.map((found) => found.message).join('; ')}`);
+    this.model = model;
+    this.issues = issues;
+  }
+}
+
+interface Definition {
+  name: string;
+  rules: ModelRules<never>;
+  validator: Validator;
+}
+const definitions = new WeakMap<TSchema, Definition>();
+
+/** Names a schema, and gives it its rules and examples. The schema itself stays plain JSON Schema. */
+export function defineModel<S extends TSchema>(name: string, schema: S, rules: ModelRules<Static<S>> = {}): S {
+  definitions.set(schema, { name, rules, validator: Compile(schema) as unknown as Validator });
+  return schema;
+}
+
+export function parse<S extends TSchema>(schema: S, input: unknown, context: RuleContext = {}): Static<S> {
+  const { name, rules, validator } = definitionOf(schema);
+  const draft = prepare(schema, clone(input));
+  if (isRecord(draft)) rules.normalise?.(draft, context);
+  if (!validator.Check(draft)) throw new ValidationError(name, explainFailure(schema, validator, draft));
+  const issues = rules.check?.(draft as never, context) ?? [];
+  if (issues.length > 0) throw new ValidationError(name, issues);
+  return draft as Static<S>;
+}
+
+export function parseJson<S extends TSchema>(schema: S, text: string, context: RuleContext = {}): Static<S> {
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch {
+    throw new ValidationError(definitionOf(schema).name, [issue('', 'valid JSON', text)]);
+  }
+  return parse(schema, input, context);
+}
+
+export function serialize<S extends TSchema>(schema: S, value: Static<S>, context: RuleContext = {}): string {
+  return JSON.stringify(parse(schema, value, context));
+}
+
+export const equals = (left: unknown, right: unknown): boolean => canonicalJson(left) === canonicalJson(right);
+
+/** The same value has the same hash, whatever the order of its keys. */
+export const hash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
+
+/** A bare Draft 2020-12 document, usable by any validator. */
+export function jsonSchemaOf(schema: TSchema): Record<string, unknown> {
+  const { name, rules } = definitionOf(schema);
+  const body = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+  if (rules.publish !== 'output') relaxDefaults(body);
+  const examples = rules.examples ? { examples: rules.examples } : {};
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: name, ...body, ...examples };
+}
+
+export const examplesOf = (schema: TSchema): unknown[] => definitionOf(schema).rules.examples ?? [];
+
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : item);
+}
+
+function definitionOf(schema: TSchema): Definition {
+  const definition = definitions.get(schema);
+  if (!definition) throw new TypeError('Expected a schema made by defineModel');
+  return definition;
+}
+
+function explainFailure(schema: TSchema, validator: Validator, value: unknown): Issue[] {
+  const issues = explain(schema, value);
+  if (issues.length > 0) return issues;
+  return validator.Errors(value).map((error) => issue(error.instancePath, error.message, undefined, error.message));
+}
+
+/** Fields with a default need not be sent, so they are not published as required. */
+function relaxDefaults(node: unknown): void {
+  if (Array.isArray(node)) return node.forEach(relaxDefaults);
+  if (!isRecord(node)) return;
+  const properties = node['properties'];
+  if (isRecord(properties) && Array.isArray(node['required'])) {
+    node['required'] = node['required'].filter((key: string) => !isRecord(properties[key]) || !('default' in properties[key]));
+  }
+  Object.values(node).forEach(relaxDefaults);
+}
+
+interface Node {
+  format?: string;
+  properties?: Record<string, object>;
+  patternProperties?: Record<string, object>;
+  items?: unknown;
+  anyOf?: object[];
+}
+
+/** Fills in defaults, and turns dates into ISO 8601 in UTC wherever the schema says date-time. */
+function prepare(schema: object, value: unknown): unknown {
+  const node = schema as Node;
+  if (node.anyOf) return node.anyOf.reduce<unknown>((current, branch) => prepare(branch, current), value);
+  if (node.format === 'date-time' && typeof value === 'string') return utc(value);
+  if (Array.isArray(value)) return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item)) : value;
+  if (!isRecord(value)) return value;
+  const filled = { ...defaultsOf(node), ...value };
+  const pattern = Object.values(node.patternProperties ?? {})[0];
+  return Object.fromEntries(Object.entries(filled).map(([key, item]) => {
+    const child = node.properties?.[key] ?? pattern;
+    return [key, child ? prepare(child, item) : item];
+  }));
+}
+
+function defaultsOf(node: Node): Record<string, unknown> {
+  const properties = Object.entries(node.properties ?? {});
+  return Object.fromEntries(properties.flatMap(([key, child]) => ('default' in child ? [[key, clone(child.default)]] : [])));
+}
+
+function utc(text: string): string {
+  const instant = /^\d{4}-\d\d-\d\d[Tt ]/.test(text) ? new Date(text) : new Date(NaN);
+  return Number.isNaN(instant.getTime()) ? text : instant.toISOString();
+}
+
+/** A private deep copy of plain data; dates turn into strings, absent values stay absent. */
+function clone(value: unknown): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (Array.isArray(value)) return value.map(clone);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined).map(([key, item]) => [key, clone(item)]));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,50 @@
+// A tool as a row of the registry (configs/tools.yaml) and as the API shows it.
+import Type, { type Static } from 'typebox';
+import { defineModel } from './model.ts';
+import { ByCategory, NonBlank, OrNull } from './vocabulary.ts';
+
+const Calibration = Type.Object({
+  beta: Type.Array(Type.Number(), {
+    minItems: 5, maxItems: 5,
+    description: 'β1…β5 of f(x) = β1(½ − 1/(1 + e^{β2(x − β3)})) + β4·x + β5, clipped to [1, 5].',
+  }),
+  origin: NonBlank('What the parameters were fitted on, and under which terms.'),
+  version: NonBlank('Changes whenever the parameters do.'),
+}, { additionalProperties: false, description: "How the tool's own value becomes a score from 1 to 5." });
+export type Calibration = Static<typeof Calibration>;
+
+const Origin = Type.Object({
+  licence: NonBlank('SPDX identifier.'),
+  source: NonBlank('Where it comes from: a paper, our own code, our own fit.'),
+}, { additionalProperties: false });
+
+export const ToolRow = defineModel('ToolRow', Type.Object({
+  name: NonBlank('Registry name, as people write it.'),
+  aliases: Type.Array(NonBlank('Another spelling.'), { description: 'Other spellings that a query may use.' }),
+  title: NonBlank('What the name stands for.'),
+  type: Type.Enum(['FR', 'NR'], { description: 'FR: compares with a reference. NR: needs none.' }),
+  direction: Type.Enum(['higher', 'lower'], { description: 'Which end of the range is good.' }),
+  range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: "Lowest and highest value of the tool." }),
+  strengths: ByCategory(Type.Number({ minimum: 0, maximum: 1 }), 'How well it ranks strengths of each distortion: rank correlation on the data named in strengths_origin.'),
+  strengths_origin: NonBlank('What the strengths were measured on.'),
+  cost_ms_per_megapixel: Type.Number({ minimum: 0, description: 'CPU time on one core.' }),
+  min_side: Type.Integer({ minimum: 1, description: 'Smallest width and height in pixels.' }),
+  version: NonBlank('Version of the implementation; part of every cache key.'),
+  code: Origin,
+  parameters: OrNull(Origin, 'Fitted figures or weights that it carries, or null.'),
+  calibration: Calibration,
+}, { additionalProperties: false, description: 'One IQA tool.' }));
+export type ToolRow = Static<typeof ToolRow>;
+
+export const ToolRegistryFile = defineModel('ToolRegistryFile', Type.Object({
+  tools: Type.Array(ToolRow, { minItems: 1, description: 'One row a tool.' }),
+}, { additionalProperties: false }));
+
+export const ToolInfo = defineModel('ToolInfo', Type.Object({
+  ...ToolRow.properties,
+  available: Type.Boolean({ description: 'Whether the sidecar can run it now.' }),
+  reason: OrNull(Type.String(), 'Why it is not available, or null.'),
+}, { additionalProperties: false, description: 'One IQA tool and whether it can be run now.' }), { publish: 'output' });
+export type ToolInfo = Static<typeof ToolInfo>;
+
+export const ToolList = Type.Object({ tools: Type.Array(ToolInfo) }, { additionalProperties: false });

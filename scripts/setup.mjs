@@ -1,0 +1,111 @@
+// Makes a bare clone ready: node modules, the sidecar's Python environment, the build. A fast no-op when all is current.
+// Plain JavaScript with no dependency, because it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamps = join(root, '.setup');
+const venv = join(root, 'sidecar', '.venv');
+const options = new Set(process.argv.slice(2));
+
+setUp();
+
+function setUp() {
+  mkdirSync(stamps, { recursive: true });
+  step('node-modules', ['package-lock.json', 'package.json'], () => existsSync(join(root, 'node_modules', '.package-lock.json')), installNodeModules);
+  // With SIDECAR_URL the sidecar runs elsewhere and needs no Python here.
+  if (!process.env['SIDECAR_URL'] || options.has('--dev')) {
+    step('python', ['sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'python')), () => installPython('requirements.lock', true));
+    if (options.has('--dev')) step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => true, () => installPython('requirements-dev.lock', false));
+  }
+  if (!options.has('--no-build')) {
+    step('build', ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'], () => existsSync(join(root, 'dist', 'src', 'server.js')), build);
+  }
+}
+
+/** Runs `work` unless the inputs have not changed since it last succeeded. */
+function step(name, inputs, isThere, work) {
+  const stamp = join(stamps, name);
+  const digest = hashOf(inputs);
+  if (isThere() && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  rmSync(stamp, { force: true });
+  work();
+  writeFileSync(stamp, digest);
+}
+
+function hashOf(paths) {
+  const hash = createHash('sha256').update(process.version).update(root);
+  const add = (path) => {
+    const full = join(root, path);
+    hash.update(path).update(readFileSync(full));
+  };
+  const walk = (path) => {
+    for (const entry of readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.isDirectory()) walk(join(path, entry.name));
+      else add(join(path, entry.name));
+    }
+  };
+  for (const path of paths) {
+    if (/\.[a-z]+$/.test(path)) add(path);
+    else walk(path);
+  }
+  return hash.digest('hex');
+}
+
+function installNodeModules() {
+  say('installing node modules');
+  // Development packages too: the build needs the compiler, also under NODE_ENV=production.
+  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], root, 'node modules cannot be installed (is the package registry reachable?)');
+}
+
+function installPython(lock, fresh) {
+  if (fresh) {
+    const python = findPython();
+    say(`making the sidecar's Python environment with ${python}`);
+    rmSync(venv, { recursive: true, force: true });
+    run(python, ['-m', 'venv', venv], root, `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`);
+  }
+  say(`installing Python packages (sidecar/${lock})`);
+  run(join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--requirement', join(root, 'sidecar', lock)],
+    root, 'the sidecar\'s Python packages cannot be installed (is the package index reachable?)');
+}
+
+function findPython() {
+  const chosen = process.env['IQA_PYTHON'];
+  const candidates = chosen ? [chosen] : ['python3', 'python'];
+  const seen = [];
+  for (const candidate of candidates) {
+    const { status, stdout } = spawnSync(candidate, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], { encoding: 'utf8' });
+    if (status !== 0) continue;
+    const version = stdout.trim();
+    const [major, minor] = version.split('.').map(Number);
+    if (major === 3 && minor >= 10) return candidate;
+    seen.push(`${candidate} is ${version}`);
+  }
+  return fail(seen.length > 0
+    ? `Expected Python 3.10 or newer for the sidecar but ${seen.join(', ')}; set IQA_PYTHON to a newer one`
+    : `Expected Python 3.10 or newer for the sidecar but found ${chosen ? `no Python at ${chosen}` : 'none on the PATH'}; install it or set IQA_PYTHON`);
+}
+
+function build() {
+  say('building');
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], root, 'the build failed');
+}
+
+function run(command, args, cwd, complaint) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) fail(complaint);
+}
+
+function say(text) {
+  process.stderr.write(`set-up: ${text}\n`);
+}
+
+function fail(text) {
+  process.stderr.write(`set-up failed: ${text}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,96 @@
+"""What a file says about itself before any decoder runs: format, size, channels and, for JPEG, the quantisation tables."""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from .jpeg_quality import estimate_jpeg_quality
+
+
+class HeaderError(ValueError):
+    """The bytes are no JPEG, PNG or WebP file, or its header is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHeader:
+    width: int
+    height: int
+    channels: int
+    jpeg_quality: int | None = None
+
+
+def read_header(data: bytes) -> ImageHeader:
+    try:
+        header = _read_known_format(data)
+    except (struct.error, IndexError) as error:
+        raise HeaderError("Expected a complete image header but the file ends inside it") from error
+    if header.width < 1 or header.height < 1:
+        raise HeaderError(f"Expected a picture with pixels but its header says {header.width} × {header.height}")
+    return header
+
+
+def _read_known_format(data: bytes) -> ImageHeader:
+    if data[:3] == b"\xff\xd8\xff":
+        return _read_jpeg(data)
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
+        width, height, _depth, colour_type = struct.unpack_from(">IIBB", data, 16)
+        return ImageHeader(width, height, channels=1 if colour_type in (0, 4) else 3)
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return _read_webp(data)
+    raise HeaderError("Expected a JPEG, PNG or WebP file but its first bytes are those of none")
+
+
+def _read_jpeg(data: bytes) -> ImageHeader:
+    """Walks the segments up to the frame header (SOFn); the tables that count stand before it or before the first scan."""
+    tables: dict[int, np.ndarray[tuple[int], np.dtype[np.int64]]] = {}
+    frame: tuple[int, int, int] | None = None
+    position = 2
+    while True:
+        if data[position] != 0xFF:
+            raise HeaderError("Expected a JPEG marker but the segments do not follow each other")
+        marker = data[position + 1]
+        if marker == 0xFF:  # fill byte
+            position += 1
+            continue
+        if marker in (0xD9, 0xDA):  # end of image, start of scan
+            break
+        (length,) = struct.unpack_from(">H", data, position + 2)
+        body = data[position + 4 : position + 2 + length]
+        if marker == 0xDB:
+            _read_quantisation_tables(body, tables)
+        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            _precision, height, width, components = struct.unpack_from(">BHHB", body)
+            frame = (width, height, 1 if components == 1 else 3)
+            # Kept walking: encoders may write a table after the frame header. A second one is refused by the decoder.
+        position += 2 + length
+    if frame is None:
+        raise HeaderError("Expected a JPEG frame header but the file has none before its pixels")
+    return ImageHeader(*frame, jpeg_quality=estimate_jpeg_quality(tables[0]) if 0 in tables else None)
+
+
+def _read_quantisation_tables(
+    body: bytes, tables: dict[int, np.ndarray[tuple[int], np.dtype[np.int64]]]
+) -> None:
+    position = 0
+    while position < len(body):
+        wide, index = body[position] >> 4, body[position] & 15
+        size = 128 if wide else 64
+        entries = np.frombuffer(body, ">u2" if wide else np.uint8, 64, position + 1)
+        tables[index] = entries.astype(np.int64)
+        position += 1 + size
+
+
+def _read_webp(data: bytes) -> ImageHeader:
+    kind = data[12:16]
+    if kind == b"VP8X":
+        width = int.from_bytes(data[24:27], "little") + 1
+        height = int.from_bytes(data[27:30], "little") + 1
+    elif kind == b"VP8L":
+        (bits,) = struct.unpack_from("<I", data, 21)
+        width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    elif kind == b"VP8 ":
+        width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+    else:
+        raise HeaderError("Expected a WebP picture but its first chunk is none")
+    return ImageHeader(width, height, channels=3)

@@ -1,0 +1,71 @@
+"""Colour: how strong it is, and whether the whole picture leans towards one hue."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Picture
+from .measurement import Measurement, Values
+
+# Means over the picture settle long before this many pixels.
+_SAMPLES = 40_000
+# Pixels; geometric mean of the sides of the reduced picture on which edges are compared.
+_REDUCED_SIDE = 256
+# Grey level above which a channel may be clipped.
+_BRIGHTEST = 250
+
+MEASUREMENTS = (
+    Measurement("saturation", "fraction", 0, 1, "mean of the largest minus the smallest channel, as a fraction of full scale"),
+    Measurement("colorfulness", "grey levels", 0, None, "Hasler and Süsstrunk 2003: 0 grey, 15 slightly, 45 moderately, 80 highly colourful"),
+    Measurement("color_cast", "CIELAB units", 0, None, "distance from neutral of the light's colour as the strongest edges show it (grey edge); null without edges"),
+)  # fmt: skip
+
+
+def measure_color(picture: Picture) -> Values:
+    step = max(1, round((picture.width * picture.height / _SAMPLES) ** 0.5))
+    blue, green, red = picture.bgr[::step, ::step].reshape(-1, 3).astype(np.float32).T
+    strength = np.maximum(np.maximum(blue, green), red) - np.minimum(np.minimum(blue, green), red)
+    return {
+        "saturation": float(strength.mean()) / 255,
+        "colorfulness": _colorfulness(red - green, (red + green) / 2 - blue),
+        "color_cast": _color_cast(picture.bgr),
+    }
+
+
+def _colorfulness(red_green: NDArray[np.float32], yellow_blue: NDArray[np.float32]) -> float:
+    """√(σ₁² + σ₂²) + 0.3 √(μ₁² + μ₂²)"""
+    spread = np.hypot(red_green.std(), yellow_blue.std())
+    return float(spread + 0.3 * np.hypot(red_green.mean(), yellow_blue.mean()))
+
+
+def _color_cast(bgr: NDArray[np.uint8]) -> float | None:
+    """Grey-edge hypothesis (van de Weijer et al. 2007): the strongest differences of a scene average to the light's colour.
+
+    Averaged as a norm of order 6. Coloured surfaces may fill most of a picture without moving it; a shift of all colours moves it by as much.
+    """
+    height, width = bgr.shape[:2]
+    factor = max(1, round((height * width) ** 0.5 / _REDUCED_SIDE))
+    if min(height, width) < 3 * factor:
+        return None
+    small = cv2.resize(bgr, (width // factor, height // factor), interpolation=cv2.INTER_AREA)
+    light = np.asarray(cv2.LUT(small, _LINEAR), np.float32)
+    across, down = light[1:-1, 2:] - light[1:-1, :-2], light[2:, 1:-1] - light[:-2, 1:-1]
+    # Clipped pixels have lost their colour; beside them differences are wrong too.
+    brightest = cv2.dilate(small, np.ones((3, 3), np.uint8))[1:-1, 1:-1]
+    usable = cv2.inRange(brightest, (0, 0, 0), (_BRIGHTEST,) * 3)
+    square = cv2.add(cv2.multiply(across, across), cv2.multiply(down, down))
+    sixth_power = cv2.multiply(cv2.multiply(square, square), square)
+    estimate = np.array(cv2.mean(sixth_power, usable)[:3]) ** (1 / 6)
+    return _distance_from_neutral(estimate / estimate.mean() / 2) if estimate.any() else None
+
+
+def _distance_from_neutral(linear: NDArray[np.float64]) -> float:
+    encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    pixel = np.minimum(encoded, 1).astype(np.float32).reshape(1, 1, 3)
+    _lightness, green_red, blue_yellow = cv2.cvtColor(pixel, cv2.COLOR_BGR2LAB)[0, 0]
+    return float(np.hypot(green_red, blue_yellow))
+
+
+_ENCODED = np.arange(256) / 255
+# sRGB (IEC 61966-2-1) to linear light.
+_LINEAR = np.where(_ENCODED <= 0.04045, _ENCODED / 12.92, ((_ENCODED + 0.055) / 1.055) ** 2.4).astype(np.float32)

@@ -1,0 +1,37 @@
+"""Exposure and tonal range, all from the histogram of luma."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Picture
+from .measurement import Measurement, Values
+
+# Grey levels at either end that count as clipped: 8-bit codecs smear true black and white over a few levels.
+_CLIPPED_LEVELS = 4
+
+MEASUREMENTS = (
+    Measurement("mean_luminance", "grey levels", 0, 255, "mean luma"),
+    Measurement("shadow_clipping", "fraction", 0, 1, "pixels whose luma is 0..3"),
+    Measurement("highlight_clipping", "fraction", 0, 1, "pixels whose luma is 252..255"),
+    Measurement("rms_contrast", "fraction", 0, 0.5, "standard deviation of luma as a fraction of full scale"),
+    Measurement("dynamic_range", "grey levels", 0, 255, "99th minus 1st percentile of luma"),
+)
+
+
+def measure_exposure(picture: Picture) -> Values:
+    counts = cv2.calcHist([picture.luma_bytes], [0], None, [256], [0, 256]).ravel()
+    share = counts.astype(np.float64) / picture.luma_bytes.size
+    levels = np.arange(256)
+    mean = float(share @ levels)
+    return {
+        "mean_luminance": mean,
+        "shadow_clipping": float(share[:_CLIPPED_LEVELS].sum()),
+        "highlight_clipping": float(share[-_CLIPPED_LEVELS:].sum()),
+        "rms_contrast": float(np.sqrt(share @ (levels - mean) ** 2)) / 255,
+        "dynamic_range": float(_percentile(share, 0.99) - _percentile(share, 0.01)),
+    }
+
+
+def _percentile(share: NDArray[np.float64], fraction: float) -> int:
+    return int(np.searchsorted(np.cumsum(share), fraction))

@@ -1,0 +1,89 @@
+"""Noise of luma and chroma on the smoothest parts of the picture, and single stray pixels."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Picture, Plane
+from .measurement import Measurement, Values
+
+_BLOCK = 16
+# Second difference in both directions: blind to slopes and straight edges along the axes; noise of σ 1 gives σ 6.
+_SECOND_DIFFERENCE = np.array([1, -2, 1], np.float32)
+# In pure noise the 10th percentile of the blocks lies this much below σ (simulated).
+_PERCENTILE_BIAS = 1 / 0.893
+# Grey levels; and multiples of the typical deviation, so that the tails of white noise do not count.
+_SMALLEST_IMPULSE = 40
+_IMPULSE_RATIO = 8
+_TESTED_IMPULSES = 8_000
+
+MEASUREMENTS = (
+    Measurement("noise_sigma", "grey levels", 0, None, "standard deviation of fine luma noise on the smoothest tenth of the blocks"),
+    Measurement("chroma_noise_sigma", "grey levels", 0, None, "the same for Cb and Cr (root mean square of both), seen at half size"),
+    Measurement("impulse_fraction", "fraction", 0, 1, "pixels that stand alone among their eight neighbours (salt and pepper)"),
+)  # fmt: skip
+
+
+def measure_noise(picture: Picture) -> Values:
+    return {
+        "noise_sigma": _noise_sigma(picture.luma, picture.luma),
+        "chroma_noise_sigma": _chroma_noise_sigma(picture),
+        "impulse_fraction": _impulse_fraction(picture.bgr),
+    }
+
+
+def _noise_sigma(plane: Plane, luma: Plane) -> float | None:
+    """Immerkær 1996 on blocks: σ = √(π/2) · mean|L| / 6, taken at the 10th percentile of the blocks that are not clipped."""
+    height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
+    if not height or not width:
+        return None
+    response = cv2.sepFilter2D(plane, -1, _SECOND_DIFFERENCE, _SECOND_DIFFERENCE)
+    strength = _block_means(np.abs(response)[:height, :width])
+    level = _block_means(luma[:height, :width])
+    usable = strength[(level > 6) & (level < 249)]
+    if not usable.size:
+        return None
+    return float(np.percentile(usable, 10)) * float(np.sqrt(np.pi / 2)) / 6 * _PERCENTILE_BIAS
+
+
+def _block_means(plane: Plane) -> Plane:
+    height, width = plane.shape
+    size = (width // _BLOCK, height // _BLOCK)
+    return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _chroma_noise_sigma(picture: Picture) -> float | None:
+    """At half size, because most files carry chroma at half size; doubled, as a mean of four halves white noise."""
+    size = ((picture.width + 1) // 2, (picture.height + 1) // 2)
+    small = cv2.resize(picture.bgr, size, interpolation=cv2.INTER_AREA).astype(np.float32)
+    planes = cv2.split(cv2.transform(small, _CHROMA))
+    luma = planes[2]
+    sigmas = [_noise_sigma(np.asarray(plane, np.float32), np.asarray(luma, np.float32)) for plane in planes[:2]]
+    if sigmas[0] is None or sigmas[1] is None:
+        return None
+    return 2 * float(np.sqrt((sigmas[0] ** 2 + sigmas[1] ** 2) / 2))
+
+
+# Rows Cb, Cr and Y of ITU-R BT.601 from B, G, R.
+_CHROMA = np.array([[0.5, -0.331264, -0.168736], [-0.081312, -0.418688, 0.5], [0.114, 0.587, 0.299]], np.float32)
+
+
+def _impulse_fraction(bgr: NDArray[np.uint8]) -> float | None:
+    """Far from the median of its neighbourhood, and from all of its neighbours but one (which may be stray as well)."""
+    height, width = bgr.shape[:2]
+    if min(height, width) < 3:
+        return None
+    blue, green, red = cv2.split(cv2.absdiff(bgr, cv2.medianBlur(bgr, 3)))
+    deviation = np.asarray(cv2.max(cv2.max(blue, green), red), np.uint8)
+    counts = cv2.calcHist([deviation], [0], None, [256], [0, 256]).ravel()
+    typical = int(np.searchsorted(np.cumsum(counts), deviation.size / 2))
+    threshold = max(_SMALLEST_IMPULSE, _IMPULSE_RATIO * typical)
+    candidates = np.flatnonzero(deviation[1:-1, 1:-1] > threshold)
+    if not len(candidates):
+        return 0.0
+    tested = candidates[:: -(-len(candidates) // _TESTED_IMPULSES)]
+    y, x = np.divmod(tested, width - 2)
+    nearby = np.stack([bgr[y + row, x + column] for row in range(3) for column in range(3) if (row, column) != (1, 1)])
+    difference = np.abs(nearby.astype(np.int16) - bgr[y + 1, x + 1])
+    alone = (np.partition(difference, 1, axis=0)[1] > threshold).any(axis=1)
+    return float(alone.mean()) * len(candidates) / ((height - 2) * (width - 2))

@@ -1,0 +1,1 @@
+"""One module per metric, each exporting its `TOOL`; the registry collects them."""

@@ -1,0 +1,73 @@
+"""BRISQUE of Mittal, Moorthy and Bovik 2012: 36 natural-scene features and a support-vector regression of our own fit."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Pair, Picture, Plane
+from ..tool import Result, Tool
+from .natural_scene import Vector, find_shape, fit_asymmetric, halve_bicubic, neighbour_products, normalise
+
+_REGRESSION_FILE = Path(__file__).parents[1] / "data" / "brisque_svr.npz"
+
+
+def features(picture: Picture) -> Vector:
+    """18 features at full and 18 at half size; NaN where the picture has no structure at all."""
+    return np.concatenate([_scale_features(picture.luma), _scale_features(halve_bicubic(picture.luma))])
+
+
+def _scale_features(luma: Plane) -> Vector:
+    # The authors' filter takes zeros outside the picture; the pristine and distorted pictures of a fit share that border.
+    mscn = normalise(luma, cv2.BORDER_CONSTANT)
+    square = cv2.norm(mscn, cv2.NORM_L2SQR) / mscn.size
+    absolute = cv2.norm(mscn, cv2.NORM_L1) / mscn.size
+    shape = find_shape(np.array([absolute**2 / square if square > 0 else np.nan]))
+    values = [shape, np.array([square])]
+    for product in neighbour_products(mscn, mscn.shape[1]):
+        fit = fit_asymmetric(product, mscn.shape[1])
+        values += [fit.shape, fit.mean, fit.left**2, fit.right**2]
+    return np.concatenate(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """ε-SVR with the kernel exp(−γ |u − v|²) on features scaled to −1..1."""
+
+    support_vectors: NDArray[np.float32]
+    dual_coefficients: Vector
+    intercept: float
+    gamma: float
+    feature_minimum: Vector
+    feature_maximum: Vector
+
+    @classmethod
+    def load(cls, file: Path) -> "Regression":
+        with np.load(file, allow_pickle=False) as arrays:
+            return cls(
+                arrays["support_vectors"],
+                arrays["dual_coefficients"].astype(np.float64),
+                float(arrays["intercept"]),
+                float(arrays["gamma"]),
+                arrays["feature_minimum"].astype(np.float64),
+                arrays["feature_maximum"].astype(np.float64),
+            )
+
+    def predict(self, values: Vector) -> float:
+        scaled = 2 * (values - self.feature_minimum) / (self.feature_maximum - self.feature_minimum) - 1
+        distance = np.sum((self.support_vectors - scaled) ** 2, axis=1)
+        return float(self.dual_coefficients @ np.exp(-self.gamma * distance) + self.intercept)
+
+
+def create_tool(regression: Regression) -> Tool:
+    def score(pair: Pair, _wants_map: bool) -> Result:
+        """0..100, 0 is best."""
+        value = regression.predict(features(pair.image))
+        return Result(min(100.0, max(0.0, value)))
+
+    return Tool(name="BRISQUE", version="1.0.0", needs_reference=False, min_side=32, has_map=False, score=score)
+
+
+TOOL = create_tool(Regression.load(_REGRESSION_FILE)) if _REGRESSION_FILE.exists() else None

@@ -1,0 +1,24 @@
+"""PSNR, the logarithm of the mean squared difference: the plainest comparison with a reference."""
+
+import math
+
+import cv2
+
+from ..picture import Pair
+from ..tool import Result, Tool, reference_of
+
+# Identical pictures have infinite PSNR. One unit step in a single sample of a 12-megapixel picture is 124 dB, but nothing
+# above 100 dB can be seen; capping there keeps identity finite and best.
+CAP_DECIBELS = 100.0
+
+
+def score(pair: Pair, _wants_map: bool) -> Result:
+    """10 · log10(255² / MSE), the mean taken over all pixels and the three colour channels."""
+    image, reference = pair.image.bgr, reference_of(pair).bgr
+    squared_error = cv2.norm(image, reference, cv2.NORM_L2SQR) / image.size
+    if squared_error == 0:
+        return Result(CAP_DECIBELS)
+    return Result(min(CAP_DECIBELS, 10 * math.log10(255.0**2 / squared_error)))
+
+
+TOOL = Tool(name="PSNR", version="1.0.0", needs_reference=True, min_side=1, has_map=False, score=score)

@@ -1,0 +1,44 @@
+"""What a metric is: the type that every module in `metrics/` exports and that the registry and the worker run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .picture import Pair, Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    value: float
+    # Local quality, 0..1 with 1 = perfect, rows × columns; may be smaller than the picture it was taken from.
+    map: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    # Raised by every change that can alter a value.
+    version: str
+    needs_reference: bool
+    # Pixels; the shorter side of the region must reach it.
+    min_side: int
+    has_map: bool
+    # Called as score(pair, map_wanted).
+    score: Callable[[Pair, bool], Result]
+
+
+class ToolError(Exception):
+    """A tool has no value for these pixels; `code` is one of the contract's codes of one tool."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def reference_of(pair: Pair) -> Picture:
+    if pair.reference is None:
+        raise ToolError("REFERENCE_REQUIRED", "Expected a reference to compare with but received none")
+    return pair.reference

@@ -1,0 +1,157 @@
+"""What a worker does with a command: decodes the pictures of one request, measures regions and runs tools on them."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from collections.abc import Iterable
+from typing import cast, get_args
+
+from . import measurements
+from .clock import milliseconds_since
+from .commands import Command, Described, Load, Loaded, Measure, Measured, Ran, Refused, Reply, Run
+from .contract import (
+    WHOLE_PICTURE,
+    Box,
+    LocalMap,
+    MeasurementInfo,
+    MeasurementsEvent,
+    MeasurementsInfo,
+    ToolErrorCode,
+    ToolEvent,
+    ToolInfo,
+    ToolProblem,
+)
+from .local_map import encode_map
+from .picture import Pair, Picture, TooManyPixelsError, UndecodableError
+from .registry import TOOLS, run_tool
+from .tool import Tool, ToolError
+
+
+class Workbench:
+    def __init__(self, tools: dict[str, Tool]) -> None:
+        self._tools = tools
+        self._jpeg_quality: int | None = None
+        self._boxes: dict[str, Box] = {}
+        # Kept between commands: tools on one region share what they computed from its pixels.
+        self._pairs: dict[str, Pair] = {}
+
+    def load(self, command: Load, image: bytes, reference: bytes) -> Loaded | Refused:
+        started = time.perf_counter()
+        try:
+            picture = Picture.decode(image, max_pixels=command.max_pixels)
+        except UndecodableError as error:
+            return Refused("UNDECODABLE_IMAGE", str(error))
+        except TooManyPixelsError as error:
+            return Refused("TOO_LARGE", f"Image: {error}")
+        try:
+            other = Picture.decode(reference, max_pixels=command.max_pixels) if reference else None
+        except UndecodableError as error:
+            return Refused("UNDECODABLE_REFERENCE", str(error))
+        except TooManyPixelsError as error:
+            return Refused("TOO_LARGE", f"Reference: {error}")
+        refusal = _check_sizes(command, picture, other)
+        if refusal is not None:
+            return refusal
+        self._pairs = {WHOLE_PICTURE: Pair(picture, other)}
+        self._boxes = command.regions
+        self._jpeg_quality = picture.jpeg_quality if command.jpeg_quality is None else command.jpeg_quality
+        return Loaded(picture.width, picture.height, 1 if picture.channels == 1 else 3, milliseconds_since(started))
+
+    def obey(self, command: Command) -> Reply:
+        if isinstance(command, Measure):
+            reply: Reply = Measured(self._measure(command.region))
+        elif isinstance(command, Run):
+            reply = Ran(self._run(command))
+        else:
+            return describe(self._tools)
+        if command.last and command.region != WHOLE_PICTURE:
+            # Thirty-two large regions would not fit into memory together.
+            self._pairs.pop(command.region, None)
+        return reply
+
+    def drop(self) -> None:
+        self._pairs = {}
+
+    def _pair_of(self, region: str) -> Pair:
+        if region not in self._pairs:
+            self._pairs[region] = self._pairs[WHOLE_PICTURE].crop(self._boxes[region])
+        return self._pairs[region]
+
+    def _measure(self, region: str) -> MeasurementsEvent:
+        started = time.perf_counter()
+        pair = self._pair_of(region)
+        values: dict[str, float | None] = {}
+        reference_values: dict[str, float | None] | None = None
+        problem = None
+        try:
+            values = _finite(measurements.measure(pair.image, self._jpeg_quality))
+            if pair.reference is not None:
+                reference_values = _finite(measurements.measure(pair.reference, pair.reference.jpeg_quality))
+        except Exception as error:
+            values, reference_values, problem = {}, None, _problem_of(error)
+        elapsed = milliseconds_since(started)
+        return MeasurementsEvent(region, values, reference_values, measurements.VERSION, elapsed, problem)
+
+    def _run(self, command: Run) -> ToolEvent:
+        started = time.perf_counter()
+        tool = self._tools[command.tool]
+        value: float | None = None
+        local_map: LocalMap | None = None
+        problem = None
+        try:
+            result = run_tool(tool, self._pair_of(command.region), command.map)
+            value = float(result.value)
+            local_map = encode_map(result.map) if command.map and result.map is not None else None
+        except Exception as error:
+            value, problem = None, _problem_of(error)
+        elapsed = milliseconds_since(started)
+        return ToolEvent(tool.name, command.region, value, tool.version, elapsed, local_map, problem)
+
+
+def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
+    """The built-in tools and those of further modules, each of which has a `TOOLS` dictionary like the registry's."""
+    tools = dict(TOOLS)
+    for name in extra_modules:
+        tools |= importlib.import_module(name).TOOLS
+    return tools
+
+
+def describe(tools: dict[str, Tool]) -> Described:
+    return Described(
+        [
+            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map)
+            for tool in tools.values()
+        ],
+        MeasurementsInfo(
+            measurements.VERSION,
+            [
+                MeasurementInfo(row.name, row.unit, row.minimum, row.maximum, row.description)
+                for row in measurements.CATALOGUE
+            ],
+        ),
+    )
+
+
+def _check_sizes(command: Load, image: Picture, reference: Picture | None) -> Refused | None:
+    size = f"{image.width} x {image.height}"
+    if reference is not None and (reference.width, reference.height) != (image.width, image.height):
+        received = f"{reference.width} x {reference.height}"
+        return Refused("SIZE_MISMATCH", f"Expected a reference of {size} but received {received}")
+    for name, box in command.regions.items():
+        x, y, width, height = box
+        if x + width > image.width or y + height > image.height:
+            return Refused("REGION_OUTSIDE", f"Expected region {name} inside {size} but received {list(box)}")
+    return None
+
+
+def _problem_of(error: Exception) -> ToolProblem:
+    if isinstance(error, ToolError) and error.code in get_args(ToolErrorCode):
+        return ToolProblem(cast(ToolErrorCode, error.code), error.message)
+    return ToolProblem("TOOL_FAILED", f"{type(error).__name__}: {error}")
+
+
+def _finite(values: dict[str, float | None]) -> dict[str, float | None]:
+    """JSON has no NaN and no infinity."""
+    return {name: value if value is not None and math.isfinite(value) else None for name, value in values.items()}

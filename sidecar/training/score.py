@@ -1,0 +1,91 @@
+"""Second step of a fit: adds to every row of a manifest what the sidecar itself says of that picture.
+
+A scored table is a manifest too: scoring it again replaces the columns that are computed and keeps the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from multiprocessing import Pool
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from iqa_sidecar.metrics import brisque
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.tool import ToolError
+from training.tables import Table, write_rows
+
+KINDS = ("tools", "measurements", "features")
+MAX_PIXELS = 100_000_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("manifest", type=Path, help="CSV with at least the column file; reference is optional")
+    parser.add_argument("folder", type=Path, help="where the manifest's files are")
+    parser.add_argument("output", type=Path, help="CSV to write")
+    parser.add_argument("--values", nargs="+", choices=KINDS, default=KINDS, help="what to compute (default all)")
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    table = Table.read([arguments.manifest])
+    score = partial(score_row, folder=arguments.folder, kinds=tuple(arguments.values))
+    with Pool(arguments.processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
+        scored = pool.map(score, table.rows, chunksize=8)
+    columns = list(dict.fromkeys([*table.columns, *(column for row in scored for column in row)]))
+    write_rows(arguments.output, scored, columns)
+
+
+def score_row(row: dict[str, str], folder: Path, kinds: tuple[str, ...]) -> dict[str, object]:
+    """Columns: `tool:NAME`, `measurement:name`, `feature:0` to `feature:35`. No value is an empty cell."""
+    image = read_picture(folder / row["file"])
+    values: dict[str, object] = dict(row)
+    if "tools" in kinds:
+        reference = read_picture(folder / row["reference"]) if row.get("reference") else None
+        values |= {f"tool:{name}": value for name, value in run_tools(Pair(image, reference)).items()}
+    if "measurements" in kinds:
+        values |= {f"measurement:{name}": blank(value) for name, value in take_measurements(image).items()}
+    if "features" in kinds:
+        values |= {f"feature:{index}": blank(value) for index, value in enumerate(brisque.features(image))}
+    return values
+
+
+def read_picture(path: Path) -> Picture:
+    """Formats that the service normalises before the sidecar sees them are normalised here, to PNG as well."""
+    data = path.read_bytes()
+    if path.suffix.lower() == ".bmp":
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+        if pixels is None:
+            raise SystemExit(f"Expected a readable picture but received {path}")
+        return Picture(pixels.astype(np.uint8))
+    return Picture.decode(data, MAX_PIXELS)
+
+
+def run_tools(pair: Pair) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, tool in TOOLS.items():
+        if tool.needs_reference and pair.reference is None:
+            continue
+        try:
+            values[name] = run_tool(tool, pair, False).value
+        except ToolError:
+            values[name] = ""
+    return values
+
+
+def take_measurements(image: Picture) -> dict[str, float | None]:
+    # Not at the top: the tools can be fitted before the measurements are written.
+    from iqa_sidecar.measurements import measure
+
+    return dict(measure(image, None))
+
+
+def blank(value: float | None) -> object:
+    return "" if value is None or not np.isfinite(value) else float(value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+// The app as a plugin-like function, shared by the server and the tests: mounts routes on the parts it is given.
+import fastifyMultipart from '@fastify/multipart';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { assessRoutes } from '../routes/assess.ts';
+import { graphRoutes } from '../routes/graph.ts';
+import { healthRoutes } from '../routes/health.ts';
+import { schemaRoutes } from '../routes/schemas.ts';
+import { toolRoutes } from '../routes/tools.ts';
+import { createAssessor } from './assessor.ts';
+import type { Config } from './config.ts';
+import type { Spool } from './images/spool.ts';
+import { registerOpenApi } from './openapi.ts';
+import { buildGraph } from './pipeline/graph.ts';
+import { registerProblems, sendProblem } from './problems.ts';
+import { createReasoners } from './reasoners/selection.ts';
+import { createResultCache } from './tools/cache.ts';
+import { loadRegistry } from './tools/registry.ts';
+import type { SidecarClient } from './tools/sidecar-client.ts';
+import { compileValidator } from './validation.ts';
+
+export interface Parts {
+  log: Logger;
+  spool: Spool;
+  sidecar: SidecarClient;
+}
+
+export async function buildApp(config: Config, { log, spool, sidecar }: Parts): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(compileValidator);
+  app.removeAllContentTypeParsers();
+  registerProblems(app as unknown as FastifyInstance);
+  registerRequestLog(app as unknown as FastifyInstance);
+  await app.register(fastifyMultipart);
+  await registerOpenApi(app as unknown as FastifyInstance, config.version);
+
+  const registry = loadRegistry(config.root);
+  const graph = buildGraph(config.pipeline, log);
+  const cache = createResultCache(config.pipeline.cache.entries);
+  const selectReasoner = createReasoners(config, registry);
+  const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+
+  await app.register(assessRoutes, { assess, spool, limits: config });
+  await app.register(healthRoutes, { sidecar, registry, cache, version: config.version });
+  await app.register(toolRoutes, { sidecar, registry });
+  await app.register(graphRoutes, { graph });
+  await app.register(schemaRoutes);
+  return app as unknown as FastifyInstance;
+}
+
+/** Every answer carries the request's id; one line per request says how it ended. */
+function registerRequestLog(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info({ method: request.method, url: request.url, status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
+  });
+}
+
+/** A caller's id is taken over when it is harmless in headers and logs. */
+function acceptedRequestId(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : null;
+}

@@ -1,0 +1,101 @@
+// Settings: environment and configs/*.yaml, read, validated and frozen once, before anything starts.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Type, { type Static, type TSchema } from 'typebox';
+import { parse as parseYaml } from 'yaml';
+import { defineModel, parse, ValidationError } from '../schemas/model.ts';
+import { ConfigError, messageOf } from './errors.ts';
+
+const Milliseconds = Type.Integer({ minimum: 1 });
+
+const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
+  timeouts_ms: Type.Object({
+    request: Milliseconds, planner: Milliseconds, executor: Milliseconds, summarizer: Milliseconds,
+    tool: Type.Integer({ minimum: 100, maximum: 600_000 }),
+  }, { additionalProperties: false }),
+  replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 4 }) }, { additionalProperties: false }),
+  fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
+  cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+  sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+}, { additionalProperties: false }));
+export type PipelineConfig = Static<typeof PipelineFile>;
+
+/** Every environment variable the service reads; `.env.example` is checked against this table. */
+export const SETTINGS = {
+  IQA_HOST: { default: '127.0.0.1', description: 'Address to listen on.' },
+  IQA_PORT: { default: '3000', description: 'Port to listen on; 0 takes a free one.' },
+  IQA_LOG_LEVEL: { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent.' },
+  IQA_SPOOL_DIR: { default: '', description: 'Folder under which uploads wait; default: the system\'s temporary folder.' },
+  IQA_MAX_UPLOAD_BYTES: { default: '25000000', description: 'Largest file accepted, in bytes.' },
+  IQA_MAX_PIXELS: { default: '50000000', description: 'Largest picture accepted, in pixels.' },
+  IQA_SHUTDOWN_GRACE_MS: { default: '10000', description: 'How long running requests may finish after SIGTERM.' },
+  IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
+  SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
+} as const;
+type SettingName = keyof typeof SETTINGS;
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+export type Config = ReturnType<typeof loadConfig>;
+
+export function loadConfig(environment: Record<string, string | undefined> = process.env, root = projectRoot()) {
+  const setting = (name: SettingName): string => environment[name]?.trim() || SETTINGS[name].default;
+  return deepFreeze({
+    root,
+    host: setting('IQA_HOST'),
+    port: integer('IQA_PORT', setting('IQA_PORT'), 0, 65_535),
+    logLevel: oneOf('IQA_LOG_LEVEL', setting('IQA_LOG_LEVEL'), LOG_LEVELS),
+    spoolDir: setting('IQA_SPOOL_DIR') || null,
+    maxUploadBytes: integer('IQA_MAX_UPLOAD_BYTES', setting('IQA_MAX_UPLOAD_BYTES'), 1, 2 ** 31),
+    maxPixels: integer('IQA_MAX_PIXELS', setting('IQA_MAX_PIXELS'), 1, 2 ** 31),
+    shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
+    sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
+    pipeline: readYaml(root, 'configs/pipeline.yaml', PipelineFile),
+    version: packageVersion(root),
+  });
+}
+
+/** Reads one file of configs/ into a validated value, or says exactly what is wrong with it. */
+export function readYaml<S extends TSchema>(root: string, file: string, schema: S): Static<S> {
+  try {
+    return parse(schema, parseYaml(readFileSync(join(root, file), 'utf8')));
+  } catch (error) {
+    const reason = error instanceof ValidationError ? error.issues.map((found) => found.message).join('; ') : messageOf(error);
+    throw new ConfigError(`${file}: ${reason}`, { cause: error });
+  }
+}
+
+/** The folder of package.json, found by walking up: the same from src/ and from dist/src/. */
+export function projectRoot(from = dirname(fileURLToPath(import.meta.url))): string {
+  const parent = dirname(from);
+  if (existsSync(join(from, 'package.json'))) return from;
+  if (parent === from) throw new ConfigError('Expected a package.json above the program but found none');
+  return projectRoot(parent);
+}
+
+function integer(name: string, text: string, low: number, high: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= low && value <= high) return value;
+  throw new ConfigError(`Expected an integer from ${low} to ${high} for ${name} but received "${text}"`);
+}
+
+function oneOf(name: string, text: string, allowed: readonly string[]): string {
+  if (allowed.includes(text)) return text;
+  throw new ConfigError(`Expected one of ${allowed.join(', ')} for ${name} but received "${text}"`);
+}
+
+function httpUrl(name: string, text: string): string | null {
+  if (text === '') return null;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).origin;
+  throw new ConfigError(`Expected an http address for ${name} but received "${text}"`);
+}
+
+function packageVersion(root: string): string {
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const item of Object.values(value)) if (typeof item === 'object' && item !== null) deepFreeze(item as object);
+  return Object.freeze(value);
+}

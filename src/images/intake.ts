@@ -1,0 +1,75 @@
+// The first step of the flow: a multipart request becomes spooled files and plain fields, within limits, before any schema sees it.
+import type { MultipartFile, MultipartValue } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { IqaError } from '../errors.ts';
+import type { SpooledFile, SpoolSession } from './spool.ts';
+
+const FILE_FIELDS = ['image', 'reference'] as const;
+export type FileField = (typeof FILE_FIELDS)[number];
+const JSON_FIELDS = ['choices', 'regions', 'prior_context'];
+const NUMBER_FIELDS = ['max_replan_iterations'];
+
+export interface Upload {
+  files: Map<FileField, SpooledFile>;
+  /** What the published schema is checked against: a file is represented by its handle, a string. */
+  body: Record<string, unknown>;
+}
+
+const MAX_FIELDS = 20;
+const MAX_FIELD_BYTES = 100_000;
+const MAX_FIELD_NAME_BYTES = 100;
+
+export async function receiveUpload(request: FastifyRequest, session: SpoolSession, maxBytes: number): Promise<Upload> {
+  if (!request.isMultipart()) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data but received ${request.headers['content-type'] ?? 'no content type'}`);
+  const upload: Upload = { files: new Map(), body: Object.create(null) as Record<string, unknown> };
+  const limits = {
+    fileSize: maxBytes, files: FILE_FIELDS.length, fields: MAX_FIELDS, parts: MAX_FIELDS + FILE_FIELDS.length,
+    fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_FIELD_NAME_BYTES,
+  };
+  for await (const part of request.parts({ limits })) {
+    if (part.type === 'file') await receiveFile(part, upload, session, maxBytes);
+    else receiveField(part, upload);
+  }
+  return { files: upload.files, body: { ...upload.body } };
+}
+
+async function receiveFile(part: MultipartFile, { files, body }: Upload, session: SpoolSession, maxBytes: number): Promise<void> {
+  const field = FILE_FIELDS.find((name) => name === part.fieldname);
+  if (!field) throw invalid(`Expected files only for ${FILE_FIELDS.join(' and ')} but received one for ${shorten(part.fieldname)}`);
+  refuseTwice(field, body);
+  const file = await session.write(part.file);
+  if (part.file.truncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${maxBytes / 1e6} MB for ${field} but received more`);
+  // Browsers send an empty nameless part for a file input that was left empty.
+  if (file.bytes === 0 && !part.filename && field === 'reference') return;
+  files.set(field, file);
+  body[field] = file.id;
+}
+
+function receiveField(part: MultipartValue, { body }: Upload): void {
+  const name = part.fieldname;
+  if (part.fieldnameTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
+  // Text must never be taken for a path to a file.
+  if ((FILE_FIELDS as readonly string[]).includes(name)) throw invalid(`Expected a file for ${name} but received text`);
+  if (part.valueTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${MAX_FIELD_BYTES} bytes for ${shorten(name)} but received more`);
+  refuseTwice(name, body);
+  // A part declared as application/json arrives parsed.
+  body[name] = typeof part.value === 'string' ? valueOf(name, part.value) : part.value;
+}
+
+/** Text fields that mean something else are read as such; the schema then says whether the value fits. */
+function valueOf(name: string, text: string): unknown {
+  if (NUMBER_FIELDS.includes(name)) return /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text;
+  if (!JSON_FIELDS.includes(name)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(`Expected JSON for ${name} but received ${shorten(JSON.stringify(text))}`);
+  }
+}
+
+function refuseTwice(name: string, body: Record<string, unknown>): void {
+  if (name in body) throw invalid(`Expected ${shorten(name)} once but received it twice`);
+}
+
+const invalid = (message: string) => new IqaError('IQA_INPUT_INVALID', message);
+const shorten = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

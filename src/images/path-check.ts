@@ -1,0 +1,44 @@
+// The disk as PlannerInput may see it: whether a caller's path is a readable image file inside the allowed folder.
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { extname, resolve, sep } from 'node:path';
+import { IMAGE_EXTENSIONS, sniff, SNIFF_BYTES } from './sniffing.ts';
+
+export interface PathCheckOptions {
+  /** Paths must lie below this folder, after links are resolved. */
+  root: string;
+  /** Spooled files have no extension: their bytes alone decide. */
+  requireExtension: boolean;
+}
+
+/** Returns the rule that `PlannerInput` applies to each path: the complaint, or null. */
+export function createImagePathCheck({ root, requireExtension }: PathCheckOptions): (path: string) => string | null {
+  const base = realpathSync(root);
+  return (path) => {
+    if (path.includes('\0') || path.split(/[\\/]/).includes('..')) return `Path traversal is not allowed: ${path}`;
+    if (requireExtension && !(IMAGE_EXTENSIONS as readonly string[]).includes(extname(path).toLowerCase())) return `Invalid image format: ${path}`;
+    const real = realPathOf(resolve(base, path));
+    if (real === null) return `Image file not found: ${path}`;
+    if (!real.startsWith(base + sep)) return `Path traversal is not allowed: ${path}`;
+    const sniffed = sniff(headOf(real));
+    return sniffed && 'format' in sniffed ? null : `Invalid image format: ${path}`;
+  };
+}
+
+function realPathOf(path: string): string | null {
+  try {
+    const real = realpathSync(path);
+    return statSync(real).isFile() ? real : null;
+  } catch {
+    return null;
+  }
+}
+
+function headOf(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(SNIFF_BYTES);
+    return head.subarray(0, readSync(file, head, 0, SNIFF_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}

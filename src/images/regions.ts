@@ -1,0 +1,20 @@
+// The boxes of a request against the picture they lie in: inside, not empty, and each name once.
+import type { Region } from '../../schemas/assess-request.ts';
+import { issue, type Issue } from '../../schemas/explain.ts';
+import { ValidationError } from '../../schemas/model.ts';
+import { GLOBAL } from '../../schemas/vocabulary.ts';
+
+export function checkRegions(regions: readonly Region[], { width, height }: { width: number; height: number }): readonly Region[] {
+  const issues = regions.flatMap(({ name, box }, index): Issue[] => {
+    const [x = 0, y = 0, boxWidth = 0, boxHeight = 0] = box;
+    const inside = x >= 0 && y >= 0 && boxWidth > 0 && boxHeight > 0 && x + boxWidth <= width && y + boxHeight <= height;
+    const first = regions.findIndex((other) => other.name.toLowerCase() === name.toLowerCase());
+    return [
+      ...(inside ? [] : [issue(`/regions/${index}/box`, `[x, y, width, height] inside the image of ${width} × ${height} pixels`, box)]),
+      ...(first === index ? [] : [issue(`/regions/${index}/name`, 'a name that no other region has', name)]),
+      ...(name.trim().toLowerCase() === GLOBAL.toLowerCase() ? [issue(`/regions/${index}/name`, `a name other than "${GLOBAL}", which is the whole picture`, name)] : []),
+    ];
+  });
+  if (issues.length > 0) throw new ValidationError('regions', issues);
+  return regions;
+}

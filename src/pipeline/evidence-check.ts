@@ -1,0 +1,46 @@
+// Whether the evidence suffices: scope covered, scores present where the plan asked for them, analysis and scores not at odds.
+import type { ExecutorOutput } from '../../schemas/executor.ts';
+import type { PlannerOutput } from '../../schemas/planner.ts';
+import type { SummarizerOutput } from '../../schemas/summarizer.ts';
+import { GLOBAL } from '../../schemas/vocabulary.ts';
+import { REPLAN_REASONS } from './plan-rules.ts';
+import type { Scope } from './scope.ts';
+
+/** Scores from here on call a picture nearly perfect; below the other one, ruined. */
+const NEARLY_PERFECT = 4.5;
+const RUINED = 1.5;
+
+/** What is missing, as reasons for a replan; empty when the evidence suffices. An object without a box is never a gap. */
+export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope): string[] {
+  if (plan.query_type === 'Other') return [];
+  return scope.regions.flatMap(({ name }) => {
+    const gaps: string[] = [];
+    const detected = evidence.distortion_set?.[name] ?? scope.named?.[name];
+    if (plan.plan.distortion_detection && !detected?.length) gaps.push(REPLAN_REASONS.distortions(name));
+    if (plan.plan.distortion_analysis && isAsked(name, scope) && !evidence.distortion_analysis?.[name]?.length) gaps.push(REPLAN_REASONS.distortionAnalysis(name));
+    if (plan.plan.tool_execution && isAsked(name, scope) && Object.keys(evidence.quality_scores?.[name] ?? {}).length === 0) gaps.push(REPLAN_REASONS.toolScores(name));
+    const conflict = findConflict(evidence, name);
+    return conflict ? [...gaps, REPLAN_REASONS.contradiction(name)] : gaps;
+  });
+}
+
+/** With distortions named per object, a region without any named one has nothing to be analysed. */
+const isAsked = (name: string, scope: Scope): boolean => scope.named === null || (scope.named[name]?.length ?? 0) > 0;
+
+/** The lead tool that contradicts the analysis of its own distortion, if any. */
+function findConflict(evidence: ExecutorOutput, object: string): string | null {
+  const analyses = evidence.distortion_analysis?.[object] ?? [];
+  for (const [distortion, [tool, score]] of Object.entries(evidence.quality_scores?.[object] ?? {})) {
+    const severity = analyses.find((analysis) => analysis.type === distortion)?.severity;
+    if (severity === 'extreme' && score >= NEARLY_PERFECT) return tool;
+    if (severity === 'none' && score <= RUINED && analyses.every((analysis) => analysis.severity === 'none')) return tool;
+  }
+  return null;
+}
+
+/** Lead tools of the last round that its summarizer found at odds with the analysis: the next round asks others. */
+export function doubtedTools(evidence: ExecutorOutput | undefined, result: SummarizerOutput | undefined): ReadonlySet<string> {
+  if (!evidence || !result?.need_replan) return new Set();
+  const objects = Object.keys(evidence.quality_scores ?? {});
+  return new Set((objects.length > 0 ? objects : [GLOBAL]).flatMap((object) => findConflict(evidence, object) ?? []));
+}

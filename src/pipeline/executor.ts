@@ -1,0 +1,102 @@
+// Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; it never kills the run.
+import type { ToolDiagnostic } from '../../schemas/assessment.ts';
+import { ExecutorOutput } from '../../schemas/executor.ts';
+import { parse } from '../../schemas/model.ts';
+import type { PlannerOutput } from '../../schemas/planner.ts';
+import { GLOBAL } from '../../schemas/vocabulary.ts';
+import { IqaError, messageOf } from '../errors.ts';
+import type { Examination } from '../reasoners/reasoner.ts';
+import type { ToolOutcome } from '../tools/evidence-source.ts';
+import { doubtedTools } from './evidence-check.ts';
+import type { RunContext } from './run-context.ts';
+import { resolveScope, type Scope } from './scope.ts';
+import { orAborted } from './stage.ts';
+import type { PipelineState, PipelineUpdate } from './state.ts';
+import { executeTools, type Assignments, type ToolExecution } from './tool-execution.ts';
+
+export async function execute(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
+  const { plan } = state;
+  if (!plan) throw new TypeError('Expected a plan before the executor runs');
+  if (plan.query_type === 'Other') return { executor_evidence: parse(ExecutorOutput, {}), findings: [], tool_diagnostics: [], notes: [] };
+  const scope = resolveScope(plan, run.regions);
+  try {
+    return await orAborted(gather(state, plan, scope, run, signal), signal);
+  } catch (error) {
+    if (run.signal.aborted || isFatal(error, run)) throw error;
+    run.log.warn({ err: error }, 'Executor failed');
+    return { executor_evidence: failedEvidence(error), findings: [], tool_diagnostics: [], notes: notesOf(scope) };
+  }
+}
+
+async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
+  const hasReference = plan.reference_mode === 'Full-Reference';
+  // A sidecar that is down has no tools; a reasoner with eyes of its own goes on without them.
+  const tools = await run.evidence.availableTools().catch((error: unknown) => {
+    if (isFatal(error, run)) throw error;
+    run.log.warn({ err: error }, 'No tools available');
+    return [];
+  });
+  const examination = await run.reasoner.examine({
+    query: state.query, plan, regions: scope.regions, named: scope.named, hasReference, tools,
+    measurements: () => run.evidence.measure(scope.regions, signal),
+    doubted: doubtedTools(state.executor_evidence, state.summarizer_result),
+  }, signal);
+  for (const { subtask, error } of examination.failures) {
+    if (isFatal(error, run)) throw error;
+    run.log.warn({ err: error, subtask }, 'Subtask failed');
+  }
+  const execution = plan.plan.tool_execution
+    ? await executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal })
+    : { scores: null, logs: [], outcomes: [] } satisfies ToolExecution;
+  return {
+    executor_evidence: parse(ExecutorOutput, {
+      distortion_set: examination.distortion_set,
+      distortion_analysis: examination.distortion_analysis,
+      selected_tools: examination.selected_tools,
+      quality_scores: execution.scores,
+      tool_logs: execution.logs,
+    }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
+    findings: examination.findings,
+    tool_diagnostics: execution.outcomes.map(diagnose),
+    notes: notesOf(scope),
+  };
+}
+
+/** A named tool is run for every distortion of the set, even though selection was skipped. */
+function assign(plan: PlannerOutput, scope: Scope, { distortion_set, selected_tools }: Examination): Assignments {
+  const tool = plan.required_tool;
+  if (tool === null) return selected_tools ?? {};
+  const set = distortion_set ?? scope.named ?? {};
+  return Object.fromEntries(Object.entries(set).map(([object, categories]) =>
+    [object, Object.fromEntries(categories.map((category) => [category, tool]))]));
+}
+
+/** Without tools the embedded reasoner has nothing to go by; damaged pixels are the caller's to mend. */
+function isFatal(error: unknown, run: RunContext): boolean {
+  if (!(error instanceof IqaError)) return false;
+  if (error.code === 'IQA_INPUT_IMAGE') return true;
+  return (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') && !run.reasoner.seesPixels;
+}
+
+function failedEvidence(error: unknown): ExecutorOutput {
+  return parse(ExecutorOutput, {
+    tool_logs: [{
+      tool_name: 'executor', object_name: GLOBAL, distortion: 'Unknown', execution_time: 0,
+      error: `The executor failed: ${messageOf(error)}`, timestamp: new Date(),
+    }],
+  });
+}
+
+function notesOf(scope: Scope): string[] {
+  return [
+    ...scope.ungrounded.map((object) => `No box was given for ${object}: what was measured is about the whole picture.`),
+    ...scope.unused.map((name) => `The box of ${name} was not used: the query does not ask about it.`),
+  ];
+}
+
+function diagnose({ tool, region, value, score, clipped, cached }: ToolOutcome): ToolDiagnostic {
+  return {
+    tool_name: tool.name, version: tool.version, object_name: region, raw_score: value, normalized_score: score,
+    direction: tool.direction, range: tool.range, clipped, cached, calibration_version: tool.calibration.version,
+  };
+}

@@ -1,0 +1,33 @@
+// The wiring, and nothing else: planner → executor → summarizer → planner again, or the end.
+import { END, START, StateGraph } from '@langchain/langgraph';
+import type { Logger } from 'pino';
+import type { PipelineConfig } from '../config.ts';
+import { execute } from './executor.ts';
+import { plan } from './planner.ts';
+import { decideNextNode } from './replanning.ts';
+import { createStage, runOf } from './stage.ts';
+import { createPipelineState } from './state.ts';
+import { createSummarizer } from './summarizer.ts';
+
+export type PipelineGraph = ReturnType<typeof buildGraph>;
+
+export function buildGraph(config: PipelineConfig, log: Logger) {
+  return startGraph(config, log)
+    .addNode('summarizer', createStage('summarizer', config.timeouts_ms.summarizer, createSummarizer(config.fusion.eta)))
+    .addEdge('executor', 'summarizer')
+    .addConditionalEdges('summarizer', (state, options) => decideNextNode(state, runOf(options).log), { planner: 'planner', __end__: END })
+    .compile();
+}
+
+/** The variant that stops at the evidence: no summarizer, no replanning. */
+export function buildEvidenceGraph(config: PipelineConfig, log: Logger) {
+  return startGraph(config, log).addEdge('executor', END).compile();
+}
+
+function startGraph({ timeouts_ms }: PipelineConfig, log: Logger) {
+  return new StateGraph(createPipelineState(log))
+    .addNode('planner', createStage('planner', timeouts_ms.planner, plan))
+    .addNode('executor', createStage('executor', timeouts_ms.executor, execute))
+    .addEdge(START, 'planner')
+    .addEdge('planner', 'executor');
+}

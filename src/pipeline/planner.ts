@@ -1,0 +1,39 @@
+// Node 1: asks the reasoner for a plan and checks it. A failure becomes state, so that a replan keeps the last good result.
+import { parse, ValidationError } from '../../schemas/model.ts';
+import { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
+import { PlannerError } from '../../schemas/planner-error.ts';
+import { NO_REASON } from '../../schemas/summarizer.ts';
+import { IqaError, isAbort, type ErrorCode } from '../errors.ts';
+import type { Replan } from '../reasoners/reasoner.ts';
+import type { RunContext } from './run-context.ts';
+import { orAborted } from './stage.ts';
+import type { PipelineState, PipelineUpdate } from './state.ts';
+
+export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
+  try {
+    const input = parse(PlannerInput, {
+      query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
+    }, { checkImagePath: run.checkImagePath });
+    const request = { input, choices: run.choices, tools: run.registry.rows, replan: replanOf(state) };
+    const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
+    const output = parse(PlannerOutput, proposal.output, { knownTools: run.registry.names });
+    return { plan: output, plan_confidence: proposal.confidence };
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    const record = PlannerError.fromException(error, { attempt: 1, backend: run.reasoner.identity.backend, log: run.log });
+    const message = `The planner failed: ${record.message}`;
+    return { error: message, failure: { code: failureCode(error), message } };
+  }
+}
+
+/** Set when the summarizer sent us back: its reason and the plan that fell short. */
+function replanOf({ summarizer_result, plan: previousPlan, replan_history }: PipelineState): Replan | null {
+  if (!summarizer_result?.need_replan || !previousPlan) return null;
+  return { reason: summarizer_result.replan_reason ?? NO_REASON, previousPlan, history: replan_history ?? [] };
+}
+
+function failureCode(error: unknown): ErrorCode {
+  if (error instanceof IqaError) return error.code;
+  if (error instanceof ValidationError && error.model === 'PlannerInput') return 'IQA_INPUT_INVALID';
+  return isAbort(error) ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED';
+}

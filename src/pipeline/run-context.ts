@@ -1,0 +1,23 @@
+// What one run carries beside its state: its reasoner, its evidence source, its log. Never stored, rebuilt on resume.
+import type { Logger } from 'pino';
+import type { Region } from '../../schemas/assess-request.ts';
+import type { RuleContext } from '../../schemas/model.ts';
+import type { Reasoner } from '../reasoners/reasoner.ts';
+import type { EvidenceSource } from '../tools/evidence-source.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+
+export interface RunContext {
+  reasoner: Reasoner;
+  evidence: EvidenceSource;
+  registry: ToolRegistry;
+  log: Logger;
+  choices: readonly string[];
+  regions: readonly Region[];
+  priorContext: Record<string, unknown> | null;
+  /** The disk as the planner's input may see it. */
+  checkImagePath: NonNullable<RuleContext['checkImagePath']>;
+  /** Milliseconds by stage, summed over rounds. */
+  timings: Record<string, number>;
+  /** Aborted when the client hangs up or the deadline passes. */
+  signal: AbortSignal;
+}

@@ -1,0 +1,45 @@
+// What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { RunContext } from './run-context.ts';
+import type { PipelineState, PipelineUpdate } from './state.ts';
+
+export type StageWork = (state: PipelineState, run: RunContext, signal: AbortSignal) => Promise<PipelineUpdate>;
+export type StageNode = (state: PipelineState, config: RunnableConfig) => Promise<PipelineUpdate>;
+
+export function createStage(name: string, timeoutMs: number, work: StageWork): StageNode {
+  return async (state, config) => {
+    // After an error nothing may change the last good result; decideNextNode then ends the run.
+    if (state.error !== undefined) return {};
+    const run = runOf(config);
+    const started = performance.now();
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      return await work(state, run, AbortSignal.any([run.signal, limit]));
+    } finally {
+      const elapsed = performance.now() - started;
+      run.timings[name] = (run.timings[name] ?? 0) + elapsed;
+      run.log.info({ stage: name, iteration: state.iteration_count ?? 0, stage_ms: Math.round(elapsed * 10) / 10 }, 'Stage finished');
+    }
+  };
+}
+
+export function runOf(config: RunnableConfig): RunContext {
+  const run = (config.configurable as { run?: RunContext } | undefined)?.run;
+  if (!run) throw new TypeError('Expected the run context in the configuration of the graph');
+  return run;
+}
+
+/** Rejects as soon as the signal fires, whatever the work is still doing. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => { reject(signal.reason as Error); };
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,43 @@
+// Node 3: weighs the evidence, lets the reasoner answer, and asks for another round when something is missing.
+import { parse } from '../../schemas/model.ts';
+import { NO_REASON, SummarizerOutput } from '../../schemas/summarizer.ts';
+import { IqaError, isAbort, messageOf } from '../errors.ts';
+import { findGaps } from './evidence-check.ts';
+import { fuse, meanOfLeadTools } from './fusion.ts';
+import { recordReplanRequest } from './replanning.ts';
+import type { RunContext } from './run-context.ts';
+import { resolveScope } from './scope.ts';
+import { orAborted, type StageWork } from './stage.ts';
+import type { PipelineState, PipelineUpdate } from './state.ts';
+
+export function createSummarizer(eta: number): StageWork {
+  return async (state, run, signal) => {
+    try {
+      return await summarize(state, run, signal, eta);
+    } catch (error) {
+      if (run.signal.aborted) throw error;
+      run.log.warn({ err: error }, 'Summarizer failed');
+      const message = `The summarizer failed: ${messageOf(error)}`;
+      const code = error instanceof IqaError ? error.code : isAbort(error) ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED';
+      return { error: message, failure: { code, message } };
+    }
+  };
+}
+
+async function summarize(state: PipelineState, run: RunContext, signal: AbortSignal, eta: number): Promise<PipelineUpdate> {
+  const { plan, executor_evidence: evidence } = state;
+  if (!plan || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
+  const scope = resolveScope(plan, run.regions);
+  const toolMean = meanOfLeadTools(evidence);
+  const summary = await orAborted(run.reasoner.summarize({
+    query: state.query, choices: run.choices, plan, evidence, findings: state.findings ?? [],
+    gaps: findGaps(plan, evidence, scope), ungrounded: scope.ungrounded,
+    fuse: (own) => fuse(toolMean, own, eta),
+  }, signal), signal);
+  const output = parse(SummarizerOutput, summary.output, { warn: (message) => { run.log.warn(message); } });
+  return {
+    summarizer_result: output,
+    quality_score: summary.score,
+    ...(output.need_replan ? recordReplanRequest(state, output.replan_reason ?? NO_REASON) : {}),
+  };
+}

@@ -1,0 +1,90 @@
+// The executor's fourth subtask: runs the assigned tools, replaces those that fail, and logs every attempt. No score is ever invented.
+import type { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
+import type { ToolRow } from '../../schemas/tool.ts';
+import type { DistortionCategory } from '../../schemas/vocabulary.ts';
+import type { ScopedRegion, ToolOutcome } from '../tools/evidence-source.ts';
+import { rankTools } from '../tools/registry.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Object → distortion → tool. */
+export type Assignments = Record<string, Record<string, string>>;
+
+export interface ToolExecution {
+  scores: ExecutorOutput['quality_scores'];
+  logs: ToolExecutionLog[];
+  /** Distinct runs, in the order in which they were made. */
+  outcomes: ToolOutcome[];
+}
+
+export interface ExecutionRequest {
+  assignments: Assignments;
+  regions: readonly ScopedRegion[];
+  tools: readonly ToolRow[];
+  hasReference: boolean;
+  run: RunContext;
+  signal: AbortSignal;
+}
+
+interface Task {
+  region: ScopedRegion;
+  distortion: DistortionCategory;
+  tool: ToolRow;
+  fallback: boolean;
+  tried: Set<string>;
+}
+
+export async function executeTools(request: ExecutionRequest): Promise<ToolExecution> {
+  const results: ToolExecution = { scores: null, logs: [], outcomes: [] };
+  let tasks = tasksOf(request);
+  // Each round runs all open tasks in one call; a failed task comes back with the next best tool.
+  while (tasks.length > 0) {
+    const outcomes = await runDistinct(tasks, request);
+    results.outcomes.push(...outcomes.values());
+    tasks = tasks.flatMap((task) => settle(task, outcomes, results, request));
+  }
+  return results;
+}
+
+function tasksOf({ assignments, regions, run }: ExecutionRequest): Task[] {
+  const regionOf = new Map(regions.map((region) => [region.name, region]));
+  return Object.entries(assignments).flatMap(([object, tools]) => Object.entries(tools).flatMap(([distortion, name]) => {
+    const region = regionOf.get(object);
+    const tool = run.registry.find(name);
+    return region && tool ? [{ region, distortion: distortion as DistortionCategory, tool, fallback: false, tried: new Set([tool.name]) }] : [];
+  }));
+}
+
+async function runDistinct(tasks: readonly Task[], { run, signal }: ExecutionRequest): Promise<Map<string, ToolOutcome>> {
+  const distinct = [...new Map(tasks.map((task) => [keyOf(task), task])).values()];
+  const outcomes = await run.evidence.run(distinct, signal);
+  return new Map(distinct.flatMap((task, index) => {
+    const outcome = outcomes[index];
+    return outcome ? [[keyOf(task), outcome]] : [];
+  }));
+}
+
+/** Logs a task's outcome and, if it failed, returns the task again with another tool, while there is one. */
+function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: ToolExecution, request: ExecutionRequest): Task[] {
+  const outcome = outcomes.get(keyOf(task));
+  if (!outcome) return [];
+  const alreadyCounted = results.logs.some((log) => log.tool_name === task.tool.name && log.object_name === task.region.name);
+  results.logs.push({
+    tool_name: task.tool.name, object_name: task.region.name, distortion: task.distortion,
+    raw_score: outcome.value, normalized_score: outcome.score,
+    // One run serves several distortions: its time is told once.
+    execution_time: alreadyCounted ? 0 : outcome.seconds,
+    fallback: task.fallback, error: outcome.error, timestamp: new Date().toISOString(),
+  });
+  if (outcome.score !== null) {
+    results.scores ??= {};
+    (results.scores[task.region.name] ??= {})[task.distortion] = [task.tool.name, outcome.score];
+    return [];
+  }
+  request.run.log.warn({ tool: task.tool.name, object: task.region.name, reason: outcome.error }, 'Tool failed');
+  const next = rankTools(request.tools, task.distortion, request.hasReference).find((tool) => !task.tried.has(tool.name));
+  if (!next) return [];
+  task.tried.add(next.name);
+  return [{ ...task, tool: next, fallback: true }];
+}
+
+const keyOf = (task: Task): string => JSON.stringify([task.tool.name, task.region.name]);

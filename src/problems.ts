@@ -1,0 +1,85 @@
+// The HTTP edge of errors: whatever was thrown, on whatever route, leaves as RFC 9457 problem+json.
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ValidationError } from '../schemas/model.ts';
+import type { Problem } from '../schemas/problem.ts';
+import { ERROR_KINDS, IqaError, type ErrorCode } from './errors.ts';
+
+export function registerProblems(app: FastifyInstance): void {
+  const allowedMethods = watchRoutes(app);
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    const allowed = allowedMethods(path);
+    const error = allowed.length > 0
+      ? new IqaError('IQA_INPUT_METHOD', `Expected ${allowed.join(' or ')} for ${path} but received ${request.method}`, { allow: allowed.join(', ') })
+      : new IqaError('IQA_INPUT_NOT_FOUND', `There is nothing at ${path}; GET /docs shows what is here`);
+    return sendProblem(error, request, reply);
+  });
+}
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = translate(error);
+  const log = { err: error, code: known.code };
+  if (known.status >= 500 && known.code !== 'IQA_BUSY') request.log.error(log, 'Request failed');
+  else request.log.info({ code: known.code, detail: known.message }, 'Request refused');
+  if (known.retryAfter !== undefined) void reply.header('retry-after', String(known.retryAfter));
+  if (known.allow !== undefined) void reply.header('allow', known.allow);
+  return reply.code(known.status).type('application/problem+json').serializer(JSON.stringify).send(problemOf(known, request.id));
+}
+
+export function problemOf(error: IqaError, requestId: string): Problem {
+  const { status, title } = ERROR_KINDS[error.code];
+  return {
+    type: `/docs/errors#${error.code.toLowerCase()}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.issues ? { errors: error.issues.map(({ path, expected, received }) => ({ path, expected, received })) } : {}),
+  };
+}
+
+/** Fastify's and its plugins' own errors, by their codes, in our words. */
+const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected multipart/form-data but received another content type'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['IQA_INPUT_TOO_LARGE', 'The request body is larger than this route takes'],
+  FST_ERR_CTP_EMPTY_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected a content type but received none'],
+  FST_PARTS_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more parts than this route takes'],
+  FST_FILES_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more files than this route takes: at most image and reference'],
+  FST_FIELDS_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more fields than this route takes'],
+  FST_PROTO_VIOLATION: ['IQA_INPUT_INVALID', 'This field name is not allowed'],
+  FST_INVALID_MULTIPART_CONTENT_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected multipart/form-data with a boundary'],
+  FST_INVALID_JSON_FIELD_ERROR: ['IQA_INPUT_INVALID', 'A field declared as JSON is not valid JSON'],
+  FST_MP_PREMATURE_CLOSE: ['IQA_INPUT_MALFORMED', 'The request ended before the form did'],
+};
+
+function translate(error: unknown): IqaError {
+  if (error instanceof IqaError) return error;
+  if (error instanceof ValidationError) return new IqaError('IQA_INPUT_INVALID', error.issues.map((issue) => issue.message).join('; '), { issues: error.issues });
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = FRAMEWORK_ERRORS[code ?? ''];
+  if (known) return new IqaError(known[0], known[1], { cause: error });
+  // Whatever a client sends wrong below us (a broken form, a bad URL) is a 4xx; its wording is the parser's.
+  if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || isFormError(error)) {
+    return new IqaError('IQA_INPUT_MALFORMED', `The request cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  return new IqaError('IQA_INTERNAL', 'Something went wrong on our side; the request id finds it in the logs', { cause: error });
+}
+
+/** The form parser throws plain errors. */
+function isFormError(error: unknown): boolean {
+  return error instanceof Error && /Multipart|boundary|Unexpected end of form|Malformed part header/i.test(error.message);
+}
+
+/** Remembers every route, so that a known path with another method is answered with 405 and the allowed ones. */
+function watchRoutes(app: FastifyInstance): (path: string) => string[] {
+  const routes: { pattern: RegExp; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url.includes('*')) return;
+    routes.push({ pattern: new RegExp(`^${url.replaceAll(/[.]/g, '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`), methods: [method].flat() });
+  });
+  return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
+}
+
+const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '').slice(0, 200);

@@ -1,0 +1,83 @@
+// Part of understanding: what kind of answer the query wants, and whether a yes means good or bad news.
+import type { AnswerForm } from './lexicon.ts';
+import { is, opensClause, type Segment } from './segments.ts';
+
+export type AskedPolarity = 'asks_for_flaw' | 'asks_for_virtue';
+
+/** `recognised` is false where the form is only the best guess. */
+export function recogniseForm(segments: readonly Segment[], hasOptions: boolean, endsWithQuestionMark: boolean): { form: AnswerForm; recognised: boolean } {
+  if (hasOptions) return { form: 'multiple_choice', recognised: true };
+  const cues = segments.map((segment, index) => cueAt(segments, segment, index)).filter((cue) => cue !== null);
+  const question = cues.find((cue) => cue !== 'scoring');
+  // "Rate it and explain why" wants a rating; "measure it and tell me how bad it is" wants the how much.
+  if (question && !(question === 'explanation' && cues[0] === 'scoring')) return { form: question, recognised: true };
+  if (cues[0]) return { form: cues[0], recognised: true };
+  if (segments.some((segment) => is(segment, 'tool'))) return { form: 'scoring', recognised: true };
+  const judges = segments.some((segment) => is(segment, 'distortion'));
+  if (judges && endsWithQuestionMark) return { form: 'yes_no', recognised: true };
+  const asksWhat = segments.some((segment) => /^(what|who|where|when)\b/.test(segment.words));
+  return { form: segments.some((segment) => is(segment, 'quality', 'distortion')) ? 'scoring' : 'explanation', recognised: asksWhat };
+}
+
+function cueAt(segments: readonly Segment[], segment: Segment, index: number): AnswerForm | null {
+  if (segment.excluded) return null;
+  if (segment.words === 'how') return cueAfterHow(segments, index);
+  if (segment.meaning?.form) return segment.meaning.form;
+  return is(segment, 'auxiliary') && beginsQuestion(segments, segment, index) ? 'yes_no' : null;
+}
+
+/** "How blurry is it?" asks for an amount; "how good is it?" for a rating. */
+function cueAfterHow(segments: readonly Segment[], index: number): AnswerForm | null {
+  const next = segments[index + 1];
+  if (is(next, 'quality')) return segments.some((segment) => is(segment, 'distortion')) ? 'how_much' : 'scoring';
+  return is(next, 'distortion', 'level') ? 'how_much' : null;
+}
+
+/** At the start of a clause, or after a lead-in without a verb of its own ("and", "so", "then"). */
+function beginsQuestion(segments: readonly Segment[], segment: Segment, index: number): boolean {
+  const before = segments[index - 1];
+  return opensClause(segment) || before === undefined || before.excluded || is(before, 'request')
+    || (is(before, 'conjunction', 'adverb') && index >= 2 && opensClause(before)) || (index === 1 && is(before, 'conjunction', 'adverb'));
+}
+
+/** Null when nothing was judged, or when the query offers both ("legible or too blurry"). */
+export function recognisePolarity(segments: readonly Segment[]): AskedPolarity | null {
+  const judgements = segments
+    .map((segment, index) => ({ segment, polarity: segment.excluded ? null : polarityAt(segments, index) }))
+    .filter((judgement) => judgement.polarity !== null);
+  const named = judgements.filter(({ segment }) => is(segment, 'distortion'));
+  const general = judgements.filter(({ segment }) => !is(segment, 'distortion'));
+  const offersChoice = segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
+  if (offersChoice) return null;
+  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for.
+  const verdict = general.find(({ segment }) => segment.start > (named.at(-1)?.segment.start ?? -1)) ?? named[0] ?? general[0];
+  if (!verdict) return null;
+  return verdict.polarity === 'flaw' ? 'asks_for_flaw' : 'asks_for_virtue';
+}
+
+function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {
+  const segment = segments[index];
+  if (!segment || !is(segment, 'distortion', 'quality')) return null;
+  // "visible defects", "natural grain": a kind word right before a complaint does not praise.
+  const next = segments[index + 1];
+  if (is(next, 'distortion', 'quality') && next?.meaning?.polarity === 'flaw' && !opensClause(next)) return null;
+  const before = modifiersBefore(segments, index);
+  const isNegated = before.some((word) => is(word, 'negation'));
+  const isExcessive = before.some((word) => is(word, 'excess'));
+  const own = segment.meaning?.polarity ?? null;
+  // "too sharp" complains, and so does "lacks contrast", where the word itself is neutral.
+  const spoken = isExcessive ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
+  if (!isNegated || spoken === null) return spoken;
+  return spoken === 'flaw' ? 'virtue' : 'flaw';
+}
+
+/** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") is no negation. */
+function modifiersBefore(segments: readonly Segment[], index: number): Segment[] {
+  const found: Segment[] = [];
+  for (let position = index - 1; position >= Math.max(0, index - 3); position -= 1) {
+    const segment = segments[position];
+    if (!segment || !is(segment, 'adverb', 'negation', 'excess', 'determiner', 'level') || opensClause(segments[position + 1] ?? segment)) break;
+    if (!(is(segment, 'auxiliary') && opensClause(segment))) found.push(segment);
+  }
+  return found;
+}

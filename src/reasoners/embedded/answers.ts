@@ -1,0 +1,114 @@
+// The summarizer's voice without a model: decides the answer from the evidence and says what it rests on.
+import type { QualityScore } from '../../../schemas/assessment.ts';
+import type { DistortionAnalysis } from '../../../schemas/executor.ts';
+import { SEVERITIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import type { Summary, SummaryRequest } from '../reasoner.ts';
+import { chooseOption } from './choices.ts';
+import type { SeverityRules } from './severity-rules.ts';
+import { understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
+import { list, nameFinding, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
+
+/** An analysis with the object it is about and its place among the severities. */
+export interface Judged extends DistortionAnalysis {
+  object: string;
+  rank: number;
+}
+
+export interface Verdict {
+  answer: string;
+  /** A sentence of its own, where the answer needs one. */
+  because: string | null;
+}
+
+export const UNDECIDED = 'Unable to determine';
+
+export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: SeverityRules): Summary {
+  if (request.plan.query_type === 'Other') return declineOther();
+  const understood = understandQuery(request.query, vocabulary, request.choices);
+  const score = request.fuse(null);
+  const judged = judge(request);
+  const verdict = decide(understood, judged, score, vocabulary, rules);
+  const missing = request.gaps.length > 0;
+  return {
+    score,
+    output: {
+      final_answer: verdict.answer,
+      quality_reasoning: [
+        verdict.because, tellScore(score, request.evidence), tellFindings(judged, rules), tellScope(request.ungrounded), tellGaps(request.gaps),
+      ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
+      need_replan: missing,
+      replan_reason: missing ? request.gaps.join('; ') : null,
+      used_evidence: usedEvidence(request, judged, score),
+    },
+  };
+}
+
+function decide(understood: Understanding, judged: readonly Judged[], score: QualityScore | null, vocabulary: Vocabulary, rules: SeverityRules): Verdict {
+  const named = namedCategories(understood);
+  const relevant = named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged;
+  switch (understood.form) {
+    case 'multiple_choice': return chooseOption(understood, { relevant, score, vocabulary, rules, aboutDistortion: named.length > 0 });
+    case 'yes_no': return yesOrNo(understood, relevant, score, rules);
+    case 'scoring': return score ? { answer: score.level, because: null } : inShort(relevant, rules);
+    default: return inShort(relevant, rules);
+  }
+}
+
+/** Yes or no to what was asked: the named distortions where there are any, the overall score otherwise. */
+export function yesOrNo({ distortions, polarity }: Understanding, relevant: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
+  const worst = relevant[0];
+  if (distortions && worst) {
+    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
+    const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
+    return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${nameFinding(worst, rules)}`, because: null };
+  }
+  if (!score) return inShort(relevant, rules);
+  const good = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
+  const bad = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
+  return { answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`, because: null };
+}
+
+function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
+  if (relevant.length === 0) return { answer: UNDECIDED, because: null };
+  const visible = relevant.filter((item) => item.rank > 0);
+  const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(relevant.slice(0, 3).map((item) => rules.categories.get(item.type)?.name ?? item.type), 'or')}`;
+  return { answer: `${text.charAt(0).toUpperCase()}${text.slice(1)}`, because: null };
+}
+
+/** Everything analysed, worst first; equals keep the order of the reasoner's findings. */
+function judge({ evidence, findings }: SummaryRequest): Judged[] {
+  const order = (object: string, type: DistortionCategory) => {
+    const at = findings.findIndex((finding) => finding.object_name === object && finding.distortion === type);
+    return at === -1 ? findings.length : at;
+  };
+  return Object.entries(evidence.distortion_analysis ?? {})
+    .flatMap(([object, analyses]) => analyses.map((analysis) => ({ ...analysis, object, rank: SEVERITIES.indexOf(analysis.severity) })))
+    .toSorted((a, b) => b.rank - a.rank || order(a.object, a.type) - order(b.object, b.type));
+}
+
+export function namedCategories({ distortions }: Understanding): DistortionCategory[] {
+  return [...new Set(Object.values(distortions ?? {}).flat())];
+}
+
+function usedEvidence({ evidence }: SummaryRequest, judged: readonly Judged[], score: QualityScore | null): Record<string, unknown> {
+  const tools = Object.entries(evidence.quality_scores ?? {}).flatMap(([object, scores]) =>
+    Object.entries(scores).map(([distortion, [tool, value]]) => ({ object, distortion, tool, score: value })));
+  return {
+    distortion_analysis: judged.map(({ object, type, severity }) => ({ object, type, severity })),
+    quality_scores: tools,
+    quality_score: score?.value ?? null,
+  };
+}
+
+function declineOther(): Summary {
+  return {
+    score: null,
+    output: {
+      final_answer: UNDECIDED,
+      quality_reasoning: 'This asks about what the picture shows or how it feels, not about its technical quality. Answering it needs a vision-language model, and none is configured; the measurements can only speak of blur, noise, compression, brightness, contrast, colour and sharpness.',
+      need_replan: false,
+      replan_reason: null,
+      used_evidence: null,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Part of understanding: which distortion categories the query names, and for which of its objects.
+import { GLOBAL, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import type { ObjectMention } from './objects.ts';
+import { is, type Segment } from './segments.ts';
+
+/** In the order of the text; a treatment ("denoising") comes after what it is said to have done. */
+export function namedCategories(texts: readonly (readonly Segment[])[]): DistortionCategory[] {
+  const segments = texts.flat();
+  const ordered = [...segments.filter((segment) => is(segment, 'distortion')), ...segments.filter((segment) => is(segment, 'process'))];
+  return [...new Set(ordered.flatMap((segment) => segment.meaning?.category ?? []))];
+}
+
+/** `Object.fromEntries` makes even "__proto__" an ordinary key of its own. */
+export function assignToObjects(segments: readonly Segment[], objects: readonly ObjectMention[], categories: readonly DistortionCategory[]): Record<string, DistortionCategory[]> {
+  if (objects.length === 0) return { [GLOBAL]: [...categories] };
+  const pairs = pairClauses(segments, objects);
+  return Object.fromEntries(pairs ?? objects.map((mention) => [mention.name, [...categories]]));
+}
+
+interface Group {
+  kind: 'object' | 'distortion';
+  names: string[];
+}
+
+/** "Is the sky noisy and the car blurry?" alternates thing and flaw, so each keeps its own; anything else is meant jointly. */
+function pairClauses(segments: readonly Segment[], objects: readonly ObjectMention[]): [string, DistortionCategory[]][] | null {
+  const groups = groupMentions(segments, objects);
+  if (groups.length < 4 || groups.length % 2 !== 0) return null;
+  const pairs: [string, DistortionCategory[]][] = [];
+  for (let index = 0; index < groups.length; index += 2) {
+    const pair = [groups[index], groups[index + 1]];
+    const things = pair.find((group) => group?.kind === 'object');
+    const flaws = pair.find((group) => group?.kind === 'distortion');
+    if (!things || !flaws) return null;
+    pairs.push(...things.names.map((name): [string, DistortionCategory[]] => [name, flaws.names as DistortionCategory[]]));
+  }
+  return pairs;
+}
+
+function groupMentions(segments: readonly Segment[], objects: readonly ObjectMention[]): Group[] {
+  const groups: Group[] = [];
+  segments.forEach((segment, index) => {
+    const object = objects.find((mention) => mention.from === index);
+    const isInside = objects.some((mention) => index > mention.from && index < mention.to);
+    const category = is(segment, 'distortion') && !segment.excluded && !isInside ? segment.meaning?.category : null;
+    const kind = object ? 'object' : category ? 'distortion' : null;
+    if (!kind) return;
+    const name = object?.name ?? category ?? '';
+    const last = groups.at(-1);
+    if (last?.kind !== kind) groups.push({ kind, names: [name] });
+    else if (!last.names.includes(name)) last.names.push(name);
+  });
+  return groups;
+}

@@ -1,0 +1,98 @@
+// From measurements to findings: how strong each distortion is, how sure that is, and which sentence quotes the evidence.
+import type { Finding } from '../../../schemas/assessment.ts';
+import { SEVERITIES, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
+import type { MeasuredRegion } from '../../tools/evidence-source.ts';
+import type { Indicator, SeverityRules } from './severity-rules.ts';
+
+export interface Grade extends Finding {
+  /** 0 none … 4 extreme and beyond, continuous: comparable between distortions. */
+  strength: number;
+  explanation: string;
+}
+
+type Values = Record<string, number | null>;
+
+/** One grade per category, strongest first. */
+export function gradeRegion(object: string, measured: MeasuredRegion, rules: SeverityRules): Grade[] {
+  return [...rules.categories].map(([category, { indicators }]) => {
+    const readings = indicators.map((indicator) => read(indicator, measured)).toSorted((a, b) => b.strength - a.strength);
+    return gradeOf(object, category, readings, measured.values);
+  }).toSorted((a, b) => b.strength - a.strength);
+}
+
+interface Reading {
+  indicator: Indicator;
+  value: number | null;
+  strength: number;
+}
+
+function read(indicator: Indicator, { values, reference }: MeasuredRegion): Reading {
+  const value = values[indicator.measurement] ?? null;
+  if (value === null || isExplained(indicator, values)) return { indicator, value, strength: 0 };
+  return { indicator, value, strength: strengthOf(indicator, relativeTo(reference, indicator, value)) };
+}
+
+/** With a reference, what it already shows is the picture's own: only the change counts, seen from a typical good photo. */
+function relativeTo(reference: Values | null, { measurement, clean, side }: Indicator, value: number): number {
+  const original = reference?.[measurement] ?? null;
+  if (original === null) return value;
+  const [low = 0, high = 0] = clean;
+  return (side === 'above' ? high : low) + (value - original);
+}
+
+/** 0 at the edge of the clean range, 1…4 at the cuts, straight lines between. */
+function strengthOf({ side, cuts, clean }: Indicator, value: number): number {
+  const sign = side === 'above' ? 1 : -1;
+  const [low = 0, high = 0] = clean;
+  const points = [side === 'above' ? high : low, ...cuts].map((point) => point * sign);
+  const at = value * sign;
+  const next = points.findIndex((point) => at < point);
+  if (next === 0) return 0;
+  const upper = next === -1 ? points.length - 1 : next;
+  const from = points[upper - 1] ?? 0;
+  const to = points[upper] ?? from;
+  const share = to > from ? (at - from) / (to - from) : 0;
+  return Math.max(0, Math.min(upper - 1 + share, points.length));
+}
+
+function isExplained({ unless }: Indicator, values: Values): boolean {
+  const other = unless ? values[unless.measurement] ?? null : null;
+  if (!unless || other === null) return false;
+  return (unless.below !== null && other < unless.below) || (unless.above !== null && other > unless.above);
+}
+
+function gradeOf(object: string, category: DistortionCategory, readings: readonly Reading[], values: Values): Grade {
+  const lead = readings[0];
+  const strength = lead?.strength ?? 0;
+  const severity = severityOf(strength);
+  return {
+    object_name: object,
+    distortion: category,
+    severity,
+    confidence: confidenceOf(strength, lead?.value ?? null),
+    measurements: Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
+    strength,
+    explanation: explain(lead),
+  };
+}
+
+export function severityOf(strength: number): Severity {
+  return SEVERITIES[Math.min(SEVERITIES.length - 1, Math.floor(strength))] ?? 'none';
+}
+
+/** Sure in the middle of a severity's range, half as sure at its borders; nothing measured, nothing known. */
+function confidenceOf(strength: number, value: number | null): number {
+  if (value === null) return 0;
+  if (strength === 0 || strength >= 4.5) return 0.9;
+  const toBorder = Math.abs(strength - Math.round(strength));
+  return Math.round((0.5 + 0.8 * Math.min(toBorder, 0.5)) * 100) / 100;
+}
+
+function explain(reading: Reading | undefined): string {
+  if (!reading || reading.value === null) return 'Nothing could be measured here.';
+  const { indicator: { says, typical, clean, digits }, value } = reading;
+  const [low = 0, high = 0] = clean;
+  const quote = (number: number): string => number.toFixed(digits);
+  const sentence = `${says.replace('{value}', quote(value))}; ${typical.replace('{low}', quote(low)).replace('{high}', quote(high))}`;
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}

@@ -1,0 +1,157 @@
+// Before any question is read: loads configs/lexicon.yaml, checks it, and compiles its phrases to a trie of words.
+import { readFileSync } from 'node:fs';
+import Type, { type Static } from 'typebox';
+import { parse as parseYaml } from 'yaml';
+import { defineModel, parse } from '../../../schemas/model.ts';
+import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { expandPhrase } from './phrases.ts';
+
+export type Polarity = 'flaw' | 'virtue';
+export type AnswerForm = 'scoring' | 'multiple_choice' | 'yes_no' | 'how_much' | 'which' | 'explanation';
+export type WordClass =
+  | 'distortion' | 'process' | 'quality' | 'assess' | 'other' | 'taste'
+  | 'picture' | 'place' | 'medium' | 'abstraction' | 'reference' | 'exclusion' | 'form' | 'request' | 'level' | 'tool'
+  | GrammarClass;
+type GrammarClass = typeof GRAMMAR_CLASSES[number];
+
+/** What a phrase means; a phrase that stands in several lists has several classes. */
+export interface Meaning {
+  readonly classes: ReadonlySet<WordClass>;
+  readonly category: DistortionCategory | null;
+  readonly polarity: Polarity | null;
+  readonly form: AnswerForm | null;
+}
+
+export interface Lexicon {
+  /** The longest phrase that begins at `start`; words beyond `end` do not belong to the sentence part. */
+  match(words: readonly string[], start: number, end: number): { length: number; meaning: Meaning } | null;
+  knows(word: string): boolean;
+  /** Distortion words that may be part of an object's name. */
+  readonly ambiguous: ReadonlySet<string>;
+  /** Known words that end a name after a noun: "traffic light". */
+  readonly compoundHeads: ReadonlySet<string>;
+  /** Nouns that look like an adverb, a participle or an adjective. */
+  readonly nouns: ReadonlySet<string>;
+}
+
+const GRAMMAR_CLASSES = [
+  'determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'verb', 'attribute', 'negation', 'excess',
+] as const;
+const FORMS = ['scoring', 'how_much', 'which', 'explanation', 'yes_no'] as const;
+const PLAIN_LISTS = {
+  pictures: 'picture', places: 'place', media: 'medium', abstractions: 'abstraction', reference: 'reference',
+  exclusions: 'exclusion', requests: 'request', levels: 'level',
+} as const satisfies Record<string, WordClass>;
+
+const Phrases = Type.Array(Type.String({ minLength: 1 }));
+const ByPolarity = Type.Object({ flaw: Type.Optional(Phrases), virtue: Type.Optional(Phrases), neutral: Type.Optional(Phrases), process: Type.Optional(Phrases) }, { additionalProperties: false });
+const listsOf = <K extends string>(keys: readonly K[]) =>
+  Type.Object(Object.fromEntries(keys.map((key) => [key, Phrases])) as Record<K, typeof Phrases>, { additionalProperties: false });
+
+const LexiconFile = defineModel('Lexicon', Type.Object({
+  distortions: Type.Object(Object.fromEntries(DISTORTION_CATEGORIES.map((category) => [category, ByPolarity])) as Record<DistortionCategory, typeof ByPolarity>, { additionalProperties: false }),
+  quality: listsOf(['flaw', 'virtue', 'neutral', 'assess']),
+  other: listsOf(['strong', 'weak']),
+  pictures: Phrases, places: Phrases, media: Phrases, abstractions: Phrases, reference: Phrases, exclusions: Phrases, requests: Phrases, levels: Phrases,
+  forms: listsOf(FORMS),
+  grammar: listsOf(GRAMMAR_CLASSES),
+  ambiguous: Phrases,
+  compound_heads: Phrases,
+  nouns: Phrases,
+}, { additionalProperties: false }));
+type LexiconFile = Static<typeof LexiconFile>;
+
+export function loadLexicon(path: string): Lexicon {
+  const file = parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
+  const root: TrieNode = { next: new Map(), meaning: null };
+  const words = new Set<string>();
+  for (const { phrases, ...entry } of entriesOf(file)) {
+    for (const phrase of phrases.flatMap(expandPhrase)) {
+      phrase.forEach((word) => words.add(word));
+      addPhrase(root, phrase, entry);
+      if (entry.form) inheritQuality(root, phrase);
+    }
+  }
+  return {
+    match: (tokens, start, end) => longestMatch(root, tokens, start, end),
+    knows: (word) => words.has(word),
+    ambiguous: new Set(file.ambiguous),
+    compoundHeads: new Set(file.compound_heads),
+    nouns: new Set(file.nouns.flatMap(expandPhrase).flat()),
+  };
+}
+
+interface Entry {
+  class: WordClass;
+  category?: DistortionCategory;
+  polarity?: Polarity;
+  form?: AnswerForm;
+}
+
+function entriesOf(file: LexiconFile): (Entry & { phrases: string[] })[] {
+  const distortions = DISTORTION_CATEGORIES.flatMap((category) => {
+    const { flaw = [], virtue = [], neutral = [], process = [] } = file.distortions[category];
+    return [
+      { class: 'distortion', category, polarity: 'flaw', phrases: flaw } as const,
+      { class: 'distortion', category, polarity: 'virtue', phrases: virtue } as const,
+      { class: 'distortion', category, phrases: neutral } as const,
+      { class: 'process', category, phrases: process } as const,
+    ];
+  });
+  return [
+    ...distortions,
+    { class: 'quality', polarity: 'flaw', phrases: file.quality.flaw },
+    { class: 'quality', polarity: 'virtue', phrases: file.quality.virtue },
+    { class: 'quality', phrases: file.quality.neutral },
+    { class: 'assess', phrases: file.quality.assess },
+    { class: 'other', phrases: file.other.strong },
+    { class: 'taste', phrases: file.other.weak },
+    ...Object.entries(PLAIN_LISTS).map(([list, wordClass]) => ({ class: wordClass, phrases: file[list as keyof typeof PLAIN_LISTS] })),
+    ...FORMS.map((form) => ({ class: 'form' as const, form, phrases: file.forms[form] })),
+    ...GRAMMAR_CLASSES.map((grammar) => ({ class: grammar, phrases: file.grammar[grammar] })),
+  ];
+}
+
+interface TrieNode {
+  next: Map<string, TrieNode>;
+  meaning: Meaning | null;
+}
+
+function addPhrase(root: TrieNode, phrase: readonly string[], entry: Entry): void {
+  let node = root;
+  for (const word of phrase) {
+    const next = node.next.get(word) ?? { next: new Map<string, TrieNode>(), meaning: null };
+    node.next.set(word, next);
+    node = next;
+  }
+  const known = node.meaning;
+  if (known?.category && entry.category && known.category !== entry.category) {
+    throw new TypeError(`Expected one distortion category for "${phrase.join(' ')}" but received ${known.category} and ${entry.category}`);
+  }
+  node.meaning = {
+    classes: new Set([...(known?.classes ?? []), entry.class]),
+    category: known?.category ?? entry.category ?? null,
+    // A named property without a judgement ("contrast") stays neutral, whatever else the word may mean.
+    polarity: known?.category ? known.polarity : known?.polarity ?? entry.polarity ?? null,
+    form: known?.form ?? entry.form ?? null,
+  };
+}
+
+/** "what is wrong" is a form of question, but "wrong" in it still speaks of quality. */
+function inheritQuality(root: TrieNode, phrase: readonly string[]): void {
+  for (const word of phrase) {
+    const meaning = root.next.get(word)?.meaning;
+    if (meaning?.classes.has('quality')) addPhrase(root, phrase, { class: 'quality', ...(meaning.polarity && { polarity: meaning.polarity }) });
+  }
+}
+
+function longestMatch(root: TrieNode, words: readonly string[], start: number, end: number): { length: number; meaning: Meaning } | null {
+  let node: TrieNode | undefined = root;
+  let best: { length: number; meaning: Meaning } | null = null;
+  for (let position = start; position < end; position += 1) {
+    node = node.next.get(words[position] ?? '');
+    if (!node) break;
+    if (node.meaning) best = { length: position - start + 1, meaning: node.meaning };
+  }
+  return best;
+}

@@ -1,0 +1,160 @@
+// Part of understanding: the small grammar that finds the objects a query is about, without a list of all objects.
+import type { Lexicon } from './lexicon.ts';
+import { is, opensClause, type Segment } from './segments.ts';
+
+export interface ObjectMention {
+  /** As the user wrote it: "woman's face", "text on the sign". */
+  name: string;
+  /** Segments `from` up to but not including `to`. */
+  from: number;
+  to: number;
+  /** Introduced by an article, a possessive and the like. */
+  determined: boolean;
+}
+
+interface Sentence {
+  text: string;
+  segments: readonly Segment[];
+  lexicon: Lexicon;
+}
+
+/** A name is a few words, a question about a few things: more is not a question of this kind. */
+const MAX_NAME_WORDS = 8;
+const MAX_OBJECTS = 8;
+
+/** `hasSubject`: the query speaks of quality or taste; without that only "the …" counts as naming something. */
+export function findObjects(sentence: Sentence, hasSubject: boolean): ObjectMention[] {
+  const mentions: ObjectMention[] = [];
+  for (let position = 0; position < sentence.segments.length && mentions.length < MAX_OBJECTS;) {
+    const phrase = readNounPhrase(sentence, position);
+    const mention = phrase && extendName(sentence, phrase);
+    const isNamed = mention && (hasSubject || mention.determined) && isAskedAbout(sentence, position, mention, mentions.at(-1));
+    if (isNamed && !mentions.some((known) => known.name.toLowerCase() === mention.name.toLowerCase())) mentions.push(mention);
+    position = mention ? mention.to : position + 1;
+  }
+  return mentions;
+}
+
+/** Determiner, modifiers, nouns: "the", "red", "car". Words of quality before the noun ("the blurry car") are left out of the name. */
+function readNounPhrase(sentence: Sentence, start: number): ObjectMention | null {
+  const { segments, lexicon } = sentence;
+  let position = start;
+  while (is(segments[position], 'determiner') && (position === start || continues(segments[position]))) position += 1;
+  const determined = position > start;
+  if (determined) position = skipJudgements(segments, position, lexicon);
+  const from = position;
+  let lastNoun = -1;
+  for (; position < from + MAX_NAME_WORDS && (position === from || continues(segments[position])); position += 1) {
+    if (isHead(sentence, position, lastNoun)) lastNoun = position;
+    else if (!isModifier(sentence, position, lastNoun, determined)) break;
+  }
+  // "This product photo" is the picture itself.
+  if (lastNoun < 0 || (continues(segments[lastNoun + 1]) && is(segments[lastNoun + 1], 'picture'))) return null;
+  return { name: nameOf(sentence, from, lastNoun + 1), from, to: lastNoun + 1, determined };
+}
+
+const continues = (segment: Segment | undefined): boolean => segment?.boundary === 'none' || segment?.boundary === 'joined';
+
+function skipJudgements(segments: readonly Segment[], start: number, lexicon: Lexicon): number {
+  let position = start;
+  while (is(segments[position], 'distortion', 'quality', 'adverb', 'taste') && !is(segments[position], 'attribute')
+    && !isPostponed(segments[position]) && !lexicon.ambiguous.has(segments[position]?.words ?? '') && continues(segments[position + 1])) position += 1;
+  return position;
+}
+
+/** "good enough" and "in focus" follow their noun, so what comes next is not it. */
+const isPostponed = (segment: Segment | undefined): boolean => /\benough$|^(in|out|off) /.test(segment?.words ?? '');
+
+function isHead(sentence: Sentence, position: number, lastNoun: number): boolean {
+  const compound = lastNoun >= 0 && lastNoun === position - 1 && sentence.lexicon.compoundHeads.has(sentence.segments[position]?.words ?? '');
+  return compound || isNoun(sentence, position);
+}
+
+function isNoun(sentence: Sentence, position: number): boolean {
+  const segment = sentence.segments[position];
+  if (!segment || segment.meaning || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
+  return sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
+}
+
+/** English endings stand in for a dictionary: adverbs, participles and adjectives are not names by themselves. */
+function looksLikeAnotherClass(sentence: Sentence, position: number, word: string): boolean {
+  const next = sentence.segments[position + 1];
+  if (word.endsWith('ly')) return !continues(next) || is(next, 'distortion', 'quality', 'adverb');
+  if (/[^e]ed$|able$|ible$|less$|ous$|ful$/.test(word) && word.length > 4) return true;
+  if (!word.endsWith('ing') || word.length < 6) return false;
+  const opensName = is(sentence.segments[position - 1], 'determiner');
+  return !opensName || (continues(next) && (is(next, 'other', 'abstraction', 'picture', 'taste') || next?.meaning === null));
+}
+
+/** "the man riding a horse": a verb that ties two nouns together, unlike "building". */
+function isParticiple({ segments, lexicon }: Sentence, position: number): boolean {
+  const segment = segments[position];
+  return segment?.meaning === null && /(ing|[^e]ed)$/.test(segment.words) && !lexicon.nouns.has(segment.words)
+    && continues(segment) && is(segments[position + 1], 'determiner', 'preposition');
+}
+
+/** Inside a name: a colour or size before the noun, "'s" after one, and after an article also "dark sky" or "number plate". */
+function isModifier(sentence: Sentence, position: number, lastNoun: number, determined: boolean): boolean {
+  const segment = sentence.segments[position];
+  if (!segment || segment.excluded || !nounFollows(sentence, position + 1)) return false;
+  if (segment.words === "'s") return lastNoun >= 0 && lastNoun === position - 1;
+  if (segment.meaning === null || is(segment, 'attribute')) return true;
+  return determined && (sentence.lexicon.ambiguous.has(segment.words) || is(segment, 'abstraction', 'medium', 'place'));
+}
+
+function nounFollows(sentence: Sentence, start: number): boolean {
+  for (let position = start; position < start + 3; position += 1) {
+    const segment = sentence.segments[position];
+    if (!segment || !continues(segment)) return false;
+    if (isNoun(sentence, position)) return true;
+    if (segment.meaning !== null && !is(segment, 'attribute')) return false;
+  }
+  return false;
+}
+
+/** "text on the sign" is one name; "building in the background" is a building, the rest says only where. */
+function extendName(sentence: Sentence, phrase: ObjectMention): ObjectMention {
+  const { segments } = sentence;
+  let mention = phrase;
+  for (let links = 0; links < 3; links += 1) {
+    const link = segments[mention.to];
+    if (!continues(link) || !(is(link, 'preposition') || isParticiple(sentence, mention.to))) return mention;
+    const participle = isParticiple(sentence, mention.to) && is(segments[mention.to + 1], 'preposition');
+    const after = mention.to + (participle ? 2 : 1);
+    const second = readNounPhrase(sentence, after);
+    const end = second ? second.to : skipPlace(segments, after);
+    if (end === after) return mention;
+    const grows = second !== null && second.to - mention.from <= MAX_NAME_WORDS;
+    mention = { ...mention, to: end, name: grows ? nameOf(sentence, mention.from, end) : mention.name };
+  }
+  return mention;
+}
+
+/** Behind a preposition: "the background", "this picture", "the upper left". */
+function skipPlace(segments: readonly Segment[], start: number): number {
+  let position = start;
+  while (continues(segments[position]) && is(segments[position], 'determiner', 'attribute', 'place', 'picture', 'reference')) position += 1;
+  return is(segments[position - 1], 'place', 'picture', 'attribute', 'reference') ? position : start;
+}
+
+/** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
+function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
+  const before = segments[start - 1];
+  if (is(before, 'aside')) return false;
+  if (is(before, 'purpose')) return mention.determined && !is(segments[start - 2], 'quality', 'medium') && !is(segments[start - 2], 'adverb');
+  const between = previous ? segments.slice(previous.to, start) : [];
+  if (previous && is(before, 'preposition') && !between.some((segment) => is(segment, 'conjunction') || opensClause(segment))) return false;
+  if (mention.determined) return true;
+  const isListed = previous?.to === start - 1 && is(before, 'conjunction', 'than');
+  const isListedByComma = previous?.to === start && segments[start]?.boundary === 'comma'
+    && (is(segments[mention.to], 'conjunction') || segments[mention.to]?.boundary === 'comma');
+  const isSubject = before === undefined || opensClause(segments[start] ?? before)
+    ? is(segments[mention.to], 'distortion', 'quality')
+    : is(before, 'auxiliary', 'assess', 'than') || before.words.endsWith(' there') || before.words === 'how many'
+      || (is(before, 'preposition') && before.words !== 'to' && before.words !== 'with' && before.words !== 'about');
+  return isListed || isListedByComma || isSubject;
+}
+
+function nameOf({ text, segments }: Sentence, from: number, to: number): string {
+  return text.slice(segments[from]?.start ?? 0, segments[to - 1]?.end ?? 0).replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,78 @@
+// Second step of understanding: groups the words into phrases of the lexicon, tool names, and words it does not know.
+import type { Lexicon, Meaning, WordClass } from './lexicon.ts';
+import type { Boundary, Token } from './tokens.ts';
+
+export interface Segment {
+  /** Lower-case words, joined by a space. */
+  words: string;
+  start: number;
+  end: number;
+  wordCount: number;
+  boundary: Boundary;
+  /** Null: not in the lexicon, perhaps an object. */
+  meaning: Meaning | null;
+  /** The query puts this aside ("ignore the noise"). */
+  excluded: boolean;
+}
+
+/** Words `from` up to but not including `to`. */
+export interface Span { from: number; to: number }
+
+const TOOL: Meaning = { classes: new Set<WordClass>(['tool']), category: null, polarity: null, form: null };
+
+export const is = (segment: Segment | undefined, ...classes: readonly WordClass[]): boolean =>
+  classes.some((wordClass) => segment?.meaning?.classes.has(wordClass) === true);
+
+/** A new part of the sentence begins here. */
+export const opensClause = (segment: Segment): boolean => segment.boundary === 'start' || segment.boundary === 'stop' || segment.boundary === 'comma';
+
+export function segmentTokens(tokens: readonly Token[], lexicon: Lexicon, toolSpans: readonly Span[]): Segment[] {
+  const words = tokens.map((token) => token.word);
+  const ends = phraseEnds(tokens, toolSpans);
+  const toolEnds = new Map(toolSpans.map((span) => [span.from, span.to]));
+  const segments: Segment[] = [];
+  for (let position = 0; position < tokens.length;) {
+    const toolEnd = toolEnds.get(position);
+    const match = toolEnd === undefined ? lexicon.match(words, position, ends[position] ?? tokens.length) : null;
+    const next = toolEnd ?? position + (match?.length ?? 1);
+    segments.push(buildSegment(tokens, position, next, toolEnd === undefined ? match?.meaning ?? null : TOOL));
+    position = next;
+  }
+  return markExclusions(segments);
+}
+
+function buildSegment(tokens: readonly Token[], from: number, to: number, meaning: Meaning | null): Segment {
+  const [first, last] = [tokens[from], tokens[to - 1]];
+  return {
+    words: tokens.slice(from, to).map((token) => token.word).join(' '),
+    start: first?.start ?? 0,
+    end: last?.end ?? 0,
+    wordCount: to - from,
+    boundary: first?.boundary ?? 'start',
+    meaning,
+    excluded: false,
+  };
+}
+
+/** For every word, where a phrase that begins there has to end: at the next comma, stop or tool name. */
+function phraseEnds(tokens: readonly Token[], toolSpans: readonly Span[]): number[] {
+  const toolStarts = new Set(toolSpans.map((span) => span.from));
+  const ends: number[] = [];
+  let end = tokens.length;
+  for (let position = tokens.length - 1; position >= 0; position -= 1) {
+    ends[position] = end;
+    const boundary = tokens[position]?.boundary;
+    if (boundary === 'comma' || boundary === 'stop' || toolStarts.has(position)) end = position;
+  }
+  return ends;
+}
+
+/** "Ignoring the noise, is it sharp?": what is put aside reaches to the end of the clause or to the verb of the next one. */
+function markExclusions(segments: readonly Segment[]): Segment[] {
+  let excluding = false;
+  return segments.map((segment) => {
+    if (is(segment, 'exclusion')) excluding = true;
+    else if (opensClause(segment) || is(segment, 'auxiliary') || segment.words === 'but') excluding = false;
+    return excluding ? { ...segment, excluded: true } : segment;
+  });
+}

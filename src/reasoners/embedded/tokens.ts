@@ -1,0 +1,51 @@
+// First step of understanding: turns the user's text, whatever it contains, into plain words with their boundaries.
+
+/** What stands between a word and the one before it. */
+export type Boundary = 'start' | 'none' | 'joined' | 'comma' | 'stop';
+
+export interface Token {
+  /** In lower case, for matching. */
+  word: string;
+  /** Position in the cleaned text. */
+  start: number;
+  end: number;
+  boundary: Boundary;
+  /** As written, for names and acronyms. */
+  text: string;
+}
+
+/** No question that a lexicon could understand is longer; the rest is never looked at, so that time stays bounded. */
+const MAX_CHARACTERS = 4_000;
+
+/** Compatibility forms, invisible marks and control characters go; line breaks stay, because answer options need them. */
+export function cleanText(text: string): string {
+  return text
+    .slice(0, MAX_CHARACTERS)
+    .normalize('NFKC')
+    .slice(0, MAX_CHARACTERS)
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/\p{Cf}|\p{Cs}/gu, '')
+    .replace(/[‘’ʼ`´]/g, "'")
+    .replace(/[^\P{Cc}\n]|["“”«»*#<>{}|\\~^]/gu, ' ');
+}
+
+export const isTooLong = (text: string): boolean => text.length > MAX_CHARACTERS;
+
+/** Splits at hyphens ("out-of-focus" is three words) and before a possessive ("woman's" is "woman" and "'s"). */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let previousEnd = 0;
+  for (const match of text.matchAll(/'s(?![\p{L}\p{N}])|[\p{L}\p{M}\p{N}]+(?:'(?!s(?![\p{L}\p{N}]))[\p{L}\p{M}]+)?/gu)) {
+    const end = match.index + match[0].length;
+    const boundary = tokens.length === 0 ? 'start' : boundaryOf(text.slice(previousEnd, match.index));
+    tokens.push({ word: match[0].toLowerCase(), text: match[0], start: match.index, end, boundary });
+    previousEnd = end;
+  }
+  return tokens;
+}
+
+function boundaryOf(gap: string): Boundary {
+  if (/[.?!;:\n…—–。？！]/.test(gap)) return 'stop';
+  if (/[,()[\]]/.test(gap)) return 'comma';
+  return /^[-_]$/.test(gap) ? 'joined' : 'none';
+}

@@ -1,0 +1,80 @@
+// The seam: who thinks. The pipeline knows only this interface; behind it stand the embedded reasoner and, one day, models.
+import type { Finding, QualityScore } from '../../schemas/assessment.ts';
+import type { ExecutorOutput } from '../../schemas/executor.ts';
+import type { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
+import type { SummarizerOutput } from '../../schemas/summarizer.ts';
+import type { ToolRow } from '../../schemas/tool.ts';
+import type { DistortionCategory, Level } from '../../schemas/vocabulary.ts';
+import type { MeasuredRegion, ScopedRegion } from '../tools/evidence-source.ts';
+
+export interface Replan {
+  reason: string;
+  previousPlan: PlannerOutput;
+  history: readonly string[];
+}
+
+export interface PlanRequest {
+  input: PlannerInput;
+  choices: readonly string[];
+  tools: readonly ToolRow[];
+  /** Set when the summarizer sent us back. */
+  replan: Replan | null;
+}
+
+export interface PlanProposal {
+  output: PlannerOutput;
+  /** How sure the reasoner is that it understood the query, 0 to 1; null when it cannot say. */
+  confidence: number | null;
+}
+
+export interface ExamineRequest {
+  query: string;
+  plan: PlannerOutput;
+  /** The regions under the names that the evidence uses. */
+  regions: readonly ScopedRegion[];
+  /** The distortions named in the query, by those names; null when they have to be found. */
+  named: Record<string, DistortionCategory[]> | null;
+  hasReference: boolean;
+  /** Asked for only when needed. */
+  measurements: () => Promise<Map<string, MeasuredRegion>>;
+  tools: readonly ToolRow[];
+  /** Tools that an earlier round found at odds with the analysis. */
+  doubted: ReadonlySet<string>;
+}
+
+/** The first three subtasks of the executor. A subtask that was not asked for, or failed, is null. */
+export interface Examination extends Pick<ExecutorOutput, 'distortion_set' | 'distortion_analysis' | 'selected_tools'> {
+  findings: Finding[];
+  failures: { subtask: string; error: unknown }[];
+}
+
+export type LevelProbabilities = Record<Level, number>;
+
+export interface SummaryRequest {
+  query: string;
+  choices: readonly string[];
+  plan: PlannerOutput;
+  evidence: ExecutorOutput;
+  findings: readonly Finding[];
+  /** What the evidence lacks, as reasons for a replan; empty when it suffices. */
+  gaps: readonly string[];
+  /** Objects of the scope that no box was given for: what was measured is about the whole picture. */
+  ungrounded: readonly string[];
+  /** Fuses the tools with the reasoner's own probabilities of the five levels, or with none. */
+  fuse: (own: { probabilities: LevelProbabilities; method: QualityScore['method'] } | null) => QualityScore | null;
+}
+
+export interface Summary {
+  output: SummarizerOutput;
+  score: QualityScore | null;
+}
+
+export interface Reasoner {
+  identity: { kind: 'embedded' | 'vlm'; backend: string; model: string | null };
+  version: string;
+  /** Whether it looks at the picture itself, so that it can answer without any measurement. */
+  seesPixels: boolean;
+  plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanProposal>;
+  examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
+  summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summary>;
+}

@@ -1,0 +1,79 @@
+// The process: settings, log, spool, sidecar, app; then listen, and on a signal stop in order.
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino, type Logger } from 'pino';
+import { buildApp } from './app.ts';
+import { loadConfig, type Config } from './config.ts';
+import { ConfigError, messageOf } from './errors.ts';
+import { createSpool } from './images/spool.ts';
+import { createSidecarClient } from './tools/sidecar-client.ts';
+import { superviseSidecar, type SidecarSupervisor } from './tools/sidecar-supervisor.ts';
+
+try {
+  await serve(loadConfig());
+} catch (error) {
+  // One clear sentence; the stack is of no use to whoever mistyped a setting.
+  process.stderr.write(`agentic-iqa cannot start: ${explainStart(error)}\n`);
+  process.exit(1);
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = pino({ level: config.logLevel, base: { service: 'agentic-iqa' }, timestamp: pino.stdTimeFunctions.isoTime });
+  const spool = await createSpool(config.spoolDir);
+  const supervisor = config.sidecarUrl === null ? superviseSidecar(sidecarCommand(config), log) : null;
+  const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
+  const cleanUp = async () => {
+    await supervisor?.stop();
+    await sidecar.close();
+    await spool.close();
+  };
+  try {
+    const app = await buildApp(config, { log, spool, sidecar });
+    await app.listen({ host: config.host, port: config.port });
+    stopOnSignals(app, config, log, cleanUp);
+    reportStart(app, config, log, supervisor);
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+function sidecarCommand(config: Config) {
+  const cwd = join(config.root, 'sidecar');
+  const command = join(cwd, '.venv', 'bin', 'python');
+  if (!existsSync(command)) throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
+  const workers = config.pipeline.sidecar.workers || availableParallelism();
+  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--exit-with-stdin'] };
+}
+
+function reportStart(app: FastifyInstance, config: Config, log: Logger, supervisor: SidecarSupervisor | null): void {
+  const address = app.listeningOrigin;
+  log.info({ address, version: config.version }, `Listening on ${address}, documentation at ${address}/docs`);
+  supervisor?.started.catch((error: unknown) => {
+    log.error({ err: error }, 'The sidecar does not start; answers are 503 until it does');
+  });
+}
+
+function stopOnSignals(app: FastifyInstance, config: Config, log: Logger, cleanUp: () => Promise<void>): void {
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'Stopping');
+    const overdue = setTimeout(() => { app.server.closeAllConnections(); }, config.shutdownGraceMs);
+    await app.close();
+    clearTimeout(overdue);
+    await cleanUp();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+}
+
+function explainStart(error: unknown): string {
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE') return `port ${port ?? '?'} is taken; set IQA_PORT to a free one`;
+  if (code === 'EACCES') return `port ${port ?? '?'} may not be used by this user; set IQA_PORT to one above 1023`;
+  return messageOf(error);
+}

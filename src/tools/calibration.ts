@@ -1,0 +1,16 @@
+// From a tool's own value to the common scale of 1 to 5: a five-parameter logistic, clipped and flagged.
+import type { Calibration } from '../../schemas/tool.ts';
+
+export interface Calibrated {
+  score: number;
+  /** Whether the curve left [1, 5] at this value. */
+  clipped: boolean;
+}
+
+/** f(x) = β1(½ − 1/(1 + e^{β2(x − β3)})) + β4·x + β5 */
+export function calibrate(value: number, { beta }: Pick<Calibration, 'beta'>): Calibrated {
+  const [b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0] = beta;
+  const score = b1 * (0.5 - 1 / (1 + Math.exp(b2 * (value - b3)))) + b4 * value + b5;
+  const clippedScore = Math.min(5, Math.max(1, score));
+  return { score: clippedScore, clipped: clippedScore !== score };
+}

@@ -1,0 +1,145 @@
+// The only place that talks to the sidecar: frames a call, streams its answer line by line, translates its failures.
+import { createReadStream } from 'node:fs';
+import { Pool, type Dispatcher } from 'undici';
+import {
+  CONTRACT_VERSION, MEASURE_MEDIA_TYPE, MeasureEvent, SidecarFailure, SidecarHealth, SidecarTools, type MeasureHeader,
+} from '../../schemas/sidecar.ts';
+import { parse, parseJson } from '../../schemas/model.ts';
+import { IqaError, isAbort, messageOf } from '../errors.ts';
+
+export interface MeasureCall {
+  header: Omit<MeasureHeader, 'contract' | 'image_bytes' | 'reference_bytes'>;
+  image: { path: string; bytes: number };
+  reference: { path: string; bytes: number } | null;
+}
+
+export interface SidecarClient {
+  measure: (call: MeasureCall, signal: AbortSignal) => AsyncGenerator<MeasureEvent>;
+  /** What it can run; asked once per running sidecar. */
+  tools: () => Promise<SidecarTools>;
+  health: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** Where the sidecar listens now; null while it is down. It changes when a child is restarted. */
+export type SidecarOrigin = () => string | null;
+
+const PROBE_TIMEOUT_MS = 2_000;
+
+export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
+  let current: { origin: string; pool: Pool; tools: Promise<SidecarTools> | null } | null = null;
+
+  const connection = () => {
+    const address = origin();
+    if (address === null) throw unavailable('it is starting or restarting');
+    if (current?.origin !== address) {
+      void current?.pool.destroy();
+      current = { origin: address, pool: new Pool(address, { connections: 64, headersTimeout: 0, bodyTimeout: 0 }), tools: null };
+    }
+    return current;
+  };
+
+  return {
+    measure: (call, signal) => measure(connection().pool, call, signal),
+    async tools() {
+      const here = connection();
+      here.tools ??= getJson(here.pool, '/v1/tools').then((body) => parse(SidecarTools, body));
+      return here.tools.catch((error: unknown) => {
+        here.tools = null;
+        throw error;
+      });
+    },
+    async health() {
+      parse(SidecarHealth, await getJson(connection().pool, '/v1/health'));
+    },
+    async close() {
+      await current?.pool.destroy();
+    },
+  };
+}
+
+async function* measure(pool: Pool, call: MeasureCall, signal: AbortSignal): AsyncGenerator<MeasureEvent> {
+  const response = await send(pool, call, signal);
+  if (response.statusCode !== 200) throw await refusal(response);
+  let ended = false;
+  try {
+    for await (const line of lines(response.body)) {
+      const event = parseJson(MeasureEvent, line);
+      if (event.event === 'error') throw new IqaError('IQA_TOOL_FAILED', `The sidecar failed: ${event.error.message}`);
+      ended = event.event === 'end';
+      yield event;
+    }
+  } catch (error) {
+    throw translate(error, signal);
+  }
+  if (!ended) throw unavailable('its answer was cut off');
+}
+
+async function send(pool: Pool, { header, image, reference }: MeasureCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const json = Buffer.from(JSON.stringify({
+    contract: CONTRACT_VERSION, ...header, image_bytes: image.bytes, reference_bytes: reference?.bytes ?? 0,
+  } satisfies MeasureHeader));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(json.length);
+  const body = async function* () {
+    yield Buffer.concat([length, json]);
+    yield* createReadStream(image.path, { highWaterMark: 262_144 });
+    if (reference) yield* createReadStream(reference.path, { highWaterMark: 262_144 });
+  };
+  const contentLength = 4 + json.length + image.bytes + (reference?.bytes ?? 0);
+  try {
+    return await pool.request({
+      method: 'POST', path: '/v1/measure', signal, body: body() as unknown as Dispatcher.DispatchOptions['body'] & object,
+      headers: { 'content-type': MEASURE_MEDIA_TYPE, 'content-length': String(contentLength) },
+    });
+  } catch (error) {
+    throw translate(error, signal);
+  }
+}
+
+async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts.filter((line) => line !== '');
+  }
+  if (rest !== '') yield rest;
+}
+
+async function getJson(pool: Pool, path: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  try {
+    const response = await pool.request({ method: 'GET', path, signal });
+    if (response.statusCode !== 200) throw await refusal(response);
+    return await response.body.json();
+  } catch (error) {
+    if (error instanceof IqaError) throw error;
+    throw unavailable(isAbort(error) ? 'it does not answer in time' : 'it cannot be reached', error);
+  }
+}
+
+/** A refusal before the first line. What the user sent was checked by us, so most of these are our own fault. */
+async function refusal(response: Dispatcher.ResponseData): Promise<IqaError> {
+  const { error } = parse(SidecarFailure, await response.body.json());
+  if (response.statusCode === 503) {
+    const retryAfter = Number(response.headers['retry-after']) || 1;
+    return new IqaError('IQA_BUSY', 'The measuring tools are busy; try again in a moment', { retryAfter });
+  }
+  if (error.code === 'UNDECODABLE_IMAGE' || error.code === 'UNDECODABLE_REFERENCE') {
+    const field = error.code === 'UNDECODABLE_IMAGE' ? 'image' : 'reference';
+    return new IqaError('IQA_INPUT_IMAGE', `Expected a complete, undamaged picture for ${field}, but its pixels cannot be decoded`);
+  }
+  return new IqaError('IQA_TOOL_FAILED', `The sidecar refused the call (${error.code}): ${error.message}`);
+}
+
+function translate(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof IqaError) return error;
+  return unavailable(`the connection broke (${messageOf(error)})`, error);
+}
+
+function unavailable(why: string, cause?: unknown): IqaError {
+  return new IqaError('IQA_TOOL_UNAVAILABLE', `The measuring tools are not available: ${why}`, { cause, retryAfter: 1 });
+}
