@@ -43,14 +43,14 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
       const session = await spool.open();
       // Answered or hung up, the files go.
       reply.raw.once('close', () => void session.close());
-      const { files, body } = await receiveUpload(request as FastifyRequest, session, limits.maxUploadBytes);
-      received.set(request as FastifyRequest, { session, files });
+      const { files, body } = await receiveUpload(request, session, limits.maxUploadBytes);
+      received.set(request, { session, files });
       request.body = body as AssessRequest;
     },
     handler: async (request, reply) => {
       const { body } = request;
-      const signal = hangUpSignal(reply as FastifyReply);
-      const { image, reference } = await prepare(request as FastifyRequest, body);
+      const signal = hangUpSignal(reply);
+      const { image, reference } = await prepare(request, body);
       const regions = checkRegions(body.regions ?? [], image.info);
       return assess({ ...body, image, reference, regions }, { requestId: request.id, log: request.log as Logger, signal });
     },

@@ -46,7 +46,7 @@ const definitions = new WeakMap<TSchema, Definition>();
 
 /** Names a schema, and gives it its rules and examples. The schema itself stays plain JSON Schema. */
 export function defineModel<S extends TSchema>(name: string, schema: S, rules: ModelRules<Static<S>> = {}): S {
-  definitions.set(schema, { name, rules, validator: Compile(schema) as unknown as Validator });
+  definitions.set(schema, { name, rules, validator: Compile(schema) });
   return schema;
 }
 

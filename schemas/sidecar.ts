@@ -37,7 +37,7 @@ const ImageEvent = Type.Object({
   channels: Type.Integer(), queue_ms: Type.Number(), decode_ms: Type.Number(),
 });
 const MeasurementsEvent = Type.Object({
-  event: Type.Literal('measurements'), region: Type.String(), values: OrNull(Values, 'By name; null where undefined.'),
+  event: Type.Literal('measurements'), region: Type.String(), values: Values,
   reference_values: OrNull(Values, 'The same of the reference.'), version: Type.String(), time_ms: Type.Number(), error: OrNull(SidecarError, ''),
 });
 const ToolEvent = Type.Object({
@@ -61,10 +61,11 @@ export const SidecarTools = defineModel('SidecarTools', Type.Object({
   })),
   measurements: Type.Object({
     version: Type.String(),
-    values: Type.Array(Type.Object({
+    catalogue: Type.Array(Type.Object({
       name: Type.String(), unit: Type.String(), minimum: OrNull(Type.Number(), ''), maximum: OrNull(Type.Number(), ''), description: Type.String(),
     })),
   }),
+  limits: Type.Object({ max_bytes: Type.Integer(), max_pixels: Type.Integer(), max_regions: Type.Integer(), max_tools: Type.Integer() }),
 }));
 export type SidecarTools = Static<typeof SidecarTools>;
 

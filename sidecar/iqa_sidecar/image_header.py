@@ -1,9 +1,10 @@
-"""What a file says about itself before any decoder runs: format, size, channels and, for JPEG, the quantisation tables."""
+"""What a file says about itself before any decoder runs: format, size, channels and, for JPEG, its quality."""
 
 import struct
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .jpeg_quality import estimate_jpeg_quality
 
@@ -20,17 +21,19 @@ class ImageHeader:
     jpeg_quality: int | None = None
 
 
-def read_header(data: bytes) -> ImageHeader:
+def read_header(data: bytes | bytearray) -> ImageHeader:
     try:
         header = _read_known_format(data)
-    except (struct.error, IndexError) as error:
+    except HeaderError:
+        raise
+    except (struct.error, IndexError, ValueError) as error:
         raise HeaderError("Expected a complete image header but the file ends inside it") from error
     if header.width < 1 or header.height < 1:
         raise HeaderError(f"Expected a picture with pixels but its header says {header.width} × {header.height}")
     return header
 
 
-def _read_known_format(data: bytes) -> ImageHeader:
+def _read_known_format(data: bytes | bytearray) -> ImageHeader:
     if data[:3] == b"\xff\xd8\xff":
         return _read_jpeg(data)
     if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
@@ -41,9 +44,9 @@ def _read_known_format(data: bytes) -> ImageHeader:
     raise HeaderError("Expected a JPEG, PNG or WebP file but its first bytes are those of none")
 
 
-def _read_jpeg(data: bytes) -> ImageHeader:
-    """Walks the segments up to the frame header (SOFn); the tables that count stand before it or before the first scan."""
-    tables: dict[int, np.ndarray[tuple[int], np.dtype[np.int64]]] = {}
+def _read_jpeg(data: bytes | bytearray) -> ImageHeader:
+    """Walks the segments up to the first scan; the frame header (SOFn) and the tables stand before it."""
+    tables: dict[int, NDArray[np.int64]] = {}
     frame: tuple[int, int, int] | None = None
     position = 2
     while True:
@@ -52,6 +55,9 @@ def _read_jpeg(data: bytes) -> ImageHeader:
         marker = data[position + 1]
         if marker == 0xFF:  # fill byte
             position += 1
+            continue
+        if marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
+            position += 2
             continue
         if marker in (0xD9, 0xDA):  # end of image, start of scan
             break
@@ -62,16 +68,13 @@ def _read_jpeg(data: bytes) -> ImageHeader:
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             _precision, height, width, components = struct.unpack_from(">BHHB", body)
             frame = (width, height, 1 if components == 1 else 3)
-            # Kept walking: encoders may write a table after the frame header. A second one is refused by the decoder.
         position += 2 + length
     if frame is None:
         raise HeaderError("Expected a JPEG frame header but the file has none before its pixels")
     return ImageHeader(*frame, jpeg_quality=estimate_jpeg_quality(tables[0]) if 0 in tables else None)
 
 
-def _read_quantisation_tables(
-    body: bytes, tables: dict[int, np.ndarray[tuple[int], np.dtype[np.int64]]]
-) -> None:
+def _read_quantisation_tables(body: bytes | bytearray, tables: dict[int, NDArray[np.int64]]) -> None:
     position = 0
     while position < len(body):
         wide, index = body[position] >> 4, body[position] & 15
@@ -81,7 +84,7 @@ def _read_quantisation_tables(
         position += 1 + size
 
 
-def _read_webp(data: bytes) -> ImageHeader:
+def _read_webp(data: bytes | bytearray) -> ImageHeader:
     kind = data[12:16]
     if kind == b"VP8X":
         width = int.from_bytes(data[24:27], "little") + 1

@@ -19,10 +19,10 @@ def estimate_jpeg_quality(luma_table: NDArray[np.int64]) -> int:
 
 
 def _tables_of_every_quality() -> NDArray[np.int64]:
-    """Row q − 1 holds clip((base · s + 50) / 100), s = 5000/q below 50 and 200 − 2q above."""
+    """Row q - 1 holds clip((base · s + 50) / 100), s = 5000/q below 50 and 200 - 2q above."""
     quality = np.arange(1, 101)
     scale = np.where(quality < 50, 5000 // quality, 200 - 2 * quality)
-    return np.clip((_BASE * scale[:, None] + 50) // 100, 1, 255)
+    return np.asarray(np.clip((_BASE * scale[:, None] + 50) // 100, 1, 255), np.int64)
 
 
 _TABLES = _tables_of_every_quality()

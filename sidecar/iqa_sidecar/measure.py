@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import ExitStack
 
 import msgspec
 
@@ -27,12 +28,13 @@ class MeasureCall:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         self._check_envelope(scope)
-        with self._pool.admit():
+        with ExitStack() as admission:
+            admission.enter_context(self._pool.admit())
             body = await read_body(receive, self._settings.max_bytes)
             received = time.perf_counter()
             frame = parse_frame(body)
             self._check_tools(frame)
-            if not await run_while_connected(receive, self._answer(frame, received, send)):
+            if not await run_while_connected(receive, self._answer(frame, received, send, admission)):
                 write(logging.INFO, "client hung up", request_id=frame.header.request_id)
 
     def _check_envelope(self, scope: Message) -> None:
@@ -50,7 +52,7 @@ class MeasureCall:
             if tool.name not in self._tool_names:
                 raise Refusal("UNKNOWN_TOOL", f"No such tool: {tool.name}")
 
-    async def _answer(self, frame: Frame, received: float, send: Send) -> None:
+    async def _answer(self, frame: Frame, received: float, send: Send, admission: ExitStack) -> None:
         async with self._pool.lease() as place:
             queue_ms = milliseconds_since(received)
             session = Session(place, frame, self._settings.max_pixels, self._described)
@@ -63,18 +65,20 @@ class MeasureCall:
                     await _send_line(send, event)
             except Exception:
                 write(logging.ERROR, "failed", request_id=frame.header.request_id)
-                problem = Problem("INTERNAL", "The sidecar failed; its log says why")
-                await _send_line(send, ErrorEvent(problem), more=False)
-                return
-        await _send_line(send, EndEvent(milliseconds_since(received)), more=False)
-        _log_answer(frame, queue_ms, loaded.decode_ms, received)
+                last: AnyEvent = ErrorEvent(Problem("INTERNAL", "The sidecar failed; its log says why"))
+            else:
+                last = EndEvent(milliseconds_since(received))
+                _log_answer(frame, queue_ms, loaded.decode_ms, last.time_ms)
+        # Before the last line: a client that reads it may send its next request at once.
+        admission.close()
+        await _send_line(send, last, more=False)
 
 
 async def _send_line(send: Send, event: AnyEvent, more: bool = True) -> None:
     await send({"type": "http.response.body", "body": msgspec.json.encode(event) + b"\n", "more_body": more})
 
 
-def _log_answer(frame: Frame, queue_ms: float, decode_ms: float, received: float) -> None:
+def _log_answer(frame: Frame, queue_ms: float, decode_ms: float, time_ms: float) -> None:
     header = frame.header
     write(
         logging.INFO,
@@ -85,5 +89,5 @@ def _log_answer(frame: Frame, queue_ms: float, decode_ms: float, received: float
         tools=len(header.tools),
         queue_ms=queue_ms,
         decode_ms=decode_ms,
-        time_ms=milliseconds_since(received),
+        time_ms=time_ms,
     )

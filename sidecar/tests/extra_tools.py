@@ -70,7 +70,7 @@ def _leave_mark(name: str) -> int:
         return len(file.readlines())
 
 
-def _decode_or_die(data: bytes, max_pixels: int) -> Picture:
+def _decode_or_die(data: bytes | bytearray, max_pixels: int) -> Picture:
     if data.endswith(DEADLY_TAIL):
         os.kill(os.getpid(), signal.SIGKILL)
     return _decode(data, max_pixels)

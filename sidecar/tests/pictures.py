@@ -1,31 +1,32 @@
-"""Pictures and distortions that the tests generate: the same bytes on every machine, and no photograph in the repository."""
+"""Pictures and distortions that the tests generate, the same on every machine: no photograph is in the repository."""
+
+from functools import lru_cache
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.picture import Picture
-
 Pixels = NDArray[np.uint8]
 
 
-def photo(seed: int, height: int = 256, width: int = 320) -> Pixels:
-    """Photo-like: occluding discs of all sizes (sharp edges), each with fine texture, before a smooth sky."""
+@lru_cache(maxsize=32)
+def photo(seed: int, height: int = 256, width: int = 320, grain: float = 1.5) -> Pixels:
+    """Photo-like: occluding discs of all sizes before a sky, all textured, through a lens, with grain. Read-only."""
     random = np.random.default_rng(seed)
-    canvas = _sky(random, height, width)
     texture = _texture(random, height, width)
+    canvas = _sky(random, height, width) + 6 * texture[..., None]
     count = height * width // 400
     # Radii with density r⁻³, the scale invariance of natural scenes (the dead-leaves model).
     radii = np.sort(4 / np.sqrt(random.uniform((8 / min(height, width)) ** 2, 1, count)))[::-1]
     for radius in radii:
         x, y = random.uniform(0, width), random.uniform(height / 4, height * 1.2)
         colour = random.uniform(30, 220) + random.normal(0, 25, 3)
-        _paint_disc(canvas, texture * random.uniform(0, 12), (x, y, float(radius)), colour)
-    return _to_bytes(canvas)
-
-
-def picture(pixels: Pixels) -> Picture:
-    return Picture(pixels)
+        surface = np.roll(texture, random.integers(0, 200, 2), (0, 1)) * random.uniform(5, 25)
+        _paint_disc(canvas, surface, (x, y, float(radius)), colour)
+    canvas = np.asarray(cv2.GaussianBlur(canvas, (0, 0), 0.5), np.float64)
+    pixels = _to_bytes(canvas + grain * random.standard_normal((height, width))[..., None])
+    pixels.flags.writeable = False
+    return pixels
 
 
 def flat(value: int, height: int = 256, width: int = 320) -> Pixels:
@@ -85,7 +86,8 @@ def jpeg(pixels: Pixels, quality: int) -> Pixels:
 
 
 def jpeg_file(pixels: Pixels, quality: int) -> bytes:
-    return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
+    _done, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return data.tobytes()
 
 
 def contrast(pixels: Pixels, factor: float) -> Pixels:

@@ -22,6 +22,12 @@ def replacements(sidecar: Sidecar) -> list[dict[str, Any]]:
     return [line for line in sidecar.log() if line["event"] == "worker replaced"]
 
 
+def occupation(sidecar: Sidecar) -> tuple[int, int]:
+    """Requests that run, requests that wait."""
+    health = sidecar.health()
+    return health["workers"]["busy"], health["queue"]["waiting"]
+
+
 def send_and_keep_open(sidecar: Sidecar, body: bytes) -> socket.socket:
     """A client that the test can hang up at any moment."""
     client = socket.create_connection(("127.0.0.1", sidecar.listening["port"]))
@@ -113,7 +119,9 @@ def test_full_queue_is_busy_and_order_is_kept(start_sidecar: StartSidecar, image
     ended: list[str] = []
 
     def ask(name: str) -> list[dict[str, Any]]:
-        lines = sidecar.measure(image, tools=[call("BRIEF")], request_id=name)
+        # The first runs longer, so that the others are surely queued behind it.
+        tools = [call("BRIEF")] * (4 if name == "first" else 1)
+        lines = sidecar.measure(image, tools=tools, request_id=name)
         ended.append(name)
         return lines
 
@@ -121,16 +129,22 @@ def test_full_queue_is_busy_and_order_is_kept(start_sidecar: StartSidecar, image
         answers = []
         for number, name in enumerate(["first", "second", "third"]):
             answers.append(threads.submit(ask, name))
-            wait_until(lambda number=number: sidecar.health()["queue"]["waiting"] == number, 5)  # type: ignore[misc]
-        assert sidecar.health()["workers"]["busy"] == 1
+            wait_until(lambda: occupation(sidecar) == (1, number), 5)  # noqa: B023 - called before number changes
         # Larger than the sockets hold: refused without being read into memory.
         refused = sidecar.post(build_frame(b"x" * 20_000_000))
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "BUSY")
         assert int(refused.headers["retry-after"]) >= 1
         waits = [answer.result()[0]["queue_ms"] for answer in answers]
     assert ended == ["first", "second", "third"]
-    assert waits[0] < 200 < waits[1] < waits[2]
+    assert waits[0] < waits[1] < waits[2]
+    assert waits[1] > 200
     assert sidecar.health()["queue"] == {"waiting": 0, "limit": 2}
+
+
+def test_last_line_frees_the_place_for_the_next_request(start_sidecar: StartSidecar, image: bytes) -> None:
+    sidecar = start_sidecar("--workers", "1", "--queue", "0")
+    for _ in range(200):
+        assert sidecar.measure(image)[-1]["event"] == "end"
 
 
 def test_two_workers_run_two_requests_at_once(start_sidecar: StartSidecar, image: bytes) -> None:

@@ -111,7 +111,7 @@ def chroma_noise(image: Image, sigma: float, generator: np.random.Generator) -> 
 
 def impulse_noise(image: Image, fraction: float, generator: np.random.Generator) -> Image:
     draw = generator.random(image.shape[:2])
-    noisy = image.copy()
+    noisy: Image = image.copy()
     noisy[draw < fraction / 2] = 0
     noisy[draw > 1 - fraction / 2] = 255
     return noisy

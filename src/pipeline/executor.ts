@@ -1,6 +1,6 @@
 // Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; it never kills the run.
 import type { ToolDiagnostic } from '../../schemas/assessment.ts';
-import { ExecutorOutput } from '../../schemas/executor.ts';
+import { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
 import { parse } from '../../schemas/model.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
@@ -45,6 +45,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, r
     if (isFatal(error, run)) throw error;
     run.log.warn({ err: error, subtask }, 'Subtask failed');
   }
+  const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
   const execution = plan.plan.tool_execution
     ? await executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal })
     : { scores: null, logs: [], outcomes: [] } satisfies ToolExecution;
@@ -54,7 +55,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, r
       distortion_analysis: examination.distortion_analysis,
       selected_tools: examination.selected_tools,
       quality_scores: execution.scores,
-      tool_logs: execution.logs,
+      tool_logs: [...failures, ...execution.logs],
     }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
     findings: examination.findings,
     tool_diagnostics: execution.outcomes.map(diagnose),
@@ -78,12 +79,12 @@ function isFatal(error: unknown, run: RunContext): boolean {
   return (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') && !run.reasoner.seesPixels;
 }
 
-function failedEvidence(error: unknown): ExecutorOutput {
-  return parse(ExecutorOutput, {
-    tool_logs: [{
-      tool_name: 'executor', object_name: GLOBAL, distortion: 'Unknown', execution_time: 0,
-      error: `The executor failed: ${messageOf(error)}`, timestamp: new Date(),
-    }],
+const failedEvidence = (error: unknown): ExecutorOutput => parse(ExecutorOutput, { tool_logs: [failureLog('executor', error)] });
+
+/** What failed stands in the log under its own name, so that nobody mistakes a null for "nothing found". */
+function failureLog(name: string, error: unknown): ToolExecutionLog {
+  return parse(ToolExecutionLog, {
+    tool_name: name, object_name: GLOBAL, distortion: 'Unknown', execution_time: 0, error: `${name} failed: ${messageOf(error)}`, timestamp: new Date(),
   });
 }
 

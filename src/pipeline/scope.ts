@@ -16,7 +16,7 @@ export interface Scope {
 }
 
 export function resolveScope(plan: PlannerOutput, boxes: readonly Region[]): Scope {
-  const objects = plan.query_scope === GLOBAL ? [] : plan.query_scope as string[];
+  const objects = plan.query_scope === GLOBAL ? [] : plan.query_scope;
   const boxOf = new Map(objects.map((object) => [object, boxes.find((region) => isSameObject(region.name, object))]));
   const grounded = objects.flatMap((object) => {
     const region = boxOf.get(object);

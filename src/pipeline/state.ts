@@ -51,7 +51,7 @@ function channel<S extends TSchema>(schema: S, initial?: Static<S>): Channel<Sta
       version: 1,
       vendor: 'typebox',
       validate: (value = initial) => (validator.Check(value)
-        ? { value: value as Static<S> }
+        ? { value: value }
         : { issues: [{ message: validator.Errors(value)[0]?.message ?? 'invalid' }] }),
       jsonSchema: { input: () => document, output: () => document },
     },

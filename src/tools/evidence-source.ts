@@ -137,7 +137,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 export const WHOLE_PICTURE: ScopedRegion = { name: GLOBAL, box: null };
 
 function measuredOf(event: MeasurementsEvent | undefined, region: ScopedRegion): MeasuredRegion {
-  if (!event || event.error || !event.values) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event?.error?.message ?? 'no answer'}`);
+  if (!event || event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event?.error?.message ?? 'no answer'}`);
   return { values: event.values, reference: event.reference_values };
 }
 

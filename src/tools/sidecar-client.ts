@@ -1,10 +1,11 @@
 // The only place that talks to the sidecar: frames a call, streams its answer line by line, translates its failures.
 import { createReadStream } from 'node:fs';
+import type { Static, TSchema } from 'typebox';
 import { Pool, type Dispatcher } from 'undici';
 import {
   CONTRACT_VERSION, MEASURE_MEDIA_TYPE, MeasureEvent, SidecarFailure, SidecarHealth, SidecarTools, type MeasureHeader,
 } from '../../schemas/sidecar.ts';
-import { parse, parseJson } from '../../schemas/model.ts';
+import { parse, parseJson, ValidationError } from '../../schemas/model.ts';
 import { IqaError, isAbort, messageOf } from '../errors.ts';
 
 export interface MeasureCall {
@@ -43,14 +44,14 @@ export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
     measure: (call, signal) => measure(connection().pool, call, signal),
     async tools() {
       const here = connection();
-      here.tools ??= getJson(here.pool, '/v1/tools').then((body) => parse(SidecarTools, body));
+      here.tools ??= getJson(here.pool, '/v1/tools', SidecarTools);
       return here.tools.catch((error: unknown) => {
         here.tools = null;
         throw error;
       });
     },
     async health() {
-      parse(SidecarHealth, await getJson(connection().pool, '/v1/health'));
+      await getJson(connection().pool, '/v1/health', SidecarHealth);
     },
     async close() {
       await current?.pool.destroy();
@@ -108,15 +109,15 @@ async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-async function getJson(pool: Pool, path: string): Promise<unknown> {
+async function getJson<S extends TSchema>(pool: Pool, path: string, schema: S): Promise<Static<S>> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
   try {
     const response = await pool.request({ method: 'GET', path, signal });
     if (response.statusCode !== 200) throw await refusal(response);
-    return await response.body.json();
+    return parse(schema, await response.body.json());
   } catch (error) {
-    if (error instanceof IqaError) throw error;
-    throw unavailable(isAbort(error) ? 'it does not answer in time' : 'it cannot be reached', error);
+    if (isAbort(error)) throw unavailable('it does not answer in time', error);
+    throw translate(error, signal);
   }
 }
 
@@ -137,7 +138,11 @@ async function refusal(response: Dispatcher.ResponseData): Promise<IqaError> {
 function translate(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof IqaError) return error;
-  return unavailable(`the connection broke (${messageOf(error)})`, error);
+  // An answer that breaks the contract is never the user's fault.
+  if (error instanceof ValidationError || error instanceof SyntaxError) {
+    return new IqaError('IQA_TOOL_FAILED', `The sidecar does not speak contract ${CONTRACT_VERSION}: ${error.message}`, { cause: error });
+  }
+  return unavailable(`it cannot be reached (${messageOf(error)})`, error);
 }
 
 function unavailable(why: string, cause?: unknown): IqaError {

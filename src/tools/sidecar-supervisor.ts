@@ -16,7 +16,7 @@ export interface SidecarSupervisor {
   origin: SidecarOrigin;
   pid: () => number | null;
   /** Resolves once it listens for the first time; rejects when it never does. */
-  started: Promise<void>;
+  started: Promise<unknown>;
   stop: () => Promise<void>;
 }
 
@@ -32,14 +32,15 @@ export function superviseSidecar(command: SidecarCommand, log: Logger): SidecarS
   let child: ChildProcessWithoutNullStreams | null = null;
   let failures = 0;
   const stopping = new AbortController();
-  const { promise: started, resolve: hasStarted, reject: neverStarted } = deferred<void>();
+  const isStopping = () => stopping.signal.aborted;
+  const { promise: started, resolve: hasStarted, reject: neverStarted } = deferred<undefined>();
 
   async function keepAlive(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!isStopping()) {
       const reason = await runOnce();
       origin = null;
       child = null;
-      if (stopping.signal.aborted) return;
+      if (isStopping()) return;
       failures += 1;
       if (failures >= FIRST_START_ATTEMPTS) neverStarted(new Error(`The sidecar does not start: ${reason}`));
       const wait = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
@@ -72,7 +73,7 @@ export function superviseSidecar(command: SidecarCommand, log: Logger): SidecarS
       origin = `http://${host}:${port}`;
       healthy = setTimeout(() => { failures = 0; }, HEALTHY_AFTER_MS);
       log.info({ sidecar_pid: pid, sidecar_port: port }, 'Sidecar listens');
-      hasStarted();
+      hasStarted(undefined);
     });
     return ended;
   }

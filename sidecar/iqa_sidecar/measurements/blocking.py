@@ -16,7 +16,7 @@ MEASUREMENTS = (
         "blockiness", "ratio", 0, None,
         "excess of the luma steps on the strongest 8 × 8 grid over the steps beside it, relative to those; 0 = no grid",
     ),
-    Measurement("jpeg_quality", "IJG quality", 1, 100, "from the file's quantisation tables or the caller; null for other formats"),
+    Measurement("jpeg_quality", "IJG quality", 1, 100, "of the file's quantisation tables; null for other formats"),
 )  # fmt: skip
 
 

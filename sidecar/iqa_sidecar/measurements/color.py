@@ -15,9 +15,15 @@ _REDUCED_SIDE = 256
 _BRIGHTEST = 250
 
 MEASUREMENTS = (
-    Measurement("saturation", "fraction", 0, 1, "mean of the largest minus the smallest channel, as a fraction of full scale"),
-    Measurement("colorfulness", "grey levels", 0, None, "Hasler and Süsstrunk 2003: 0 grey, 15 slightly, 45 moderately, 80 highly colourful"),
-    Measurement("color_cast", "CIELAB units", 0, None, "distance from neutral of the light's colour as the strongest edges show it (grey edge); null without edges"),
+    Measurement("saturation", "fraction", 0, 1, "mean of the largest minus the smallest channel, of full scale"),
+    Measurement(
+        "colorfulness", "grey levels", 0, None,
+        "Hasler and Süsstrunk 2003: 0 grey, 15 slightly, 45 moderately, 80 highly colourful",
+    ),
+    Measurement(
+        "color_cast", "CIELAB units", 0, None,
+        "distance from neutral of the light's colour, as the strongest edges show it; null without edges",
+    ),
 )  # fmt: skip
 
 
@@ -39,9 +45,9 @@ def _colorfulness(red_green: NDArray[np.float32], yellow_blue: NDArray[np.float3
 
 
 def _color_cast(bgr: NDArray[np.uint8]) -> float | None:
-    """Grey-edge hypothesis (van de Weijer et al. 2007): the strongest differences of a scene average to the light's colour.
+    """Grey edge (van de Weijer et al. 2007) as a norm of order 6: the strongest differences show the light's colour.
 
-    Averaged as a norm of order 6. Coloured surfaces may fill most of a picture without moving it; a shift of all colours moves it by as much.
+    Coloured surfaces may fill most of a picture without moving it; a shift of all colours moves it by as much.
     """
     height, width = bgr.shape[:2]
     factor = max(1, round((height * width) ** 0.5 / _REDUCED_SIDE))

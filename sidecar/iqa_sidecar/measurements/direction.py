@@ -69,13 +69,16 @@ def _strongest(edges: Edges, members: NDArray[np.intp]) -> NDArray[np.intp]:
 def _detail_vector(smooth: Plane) -> Vector | None:
     """B(θ) = E[I_θθ²] / E[I_θ²], the mean squared frequency along θ, is smallest along the blur.
 
-    The vector's length is (max − min) / (max + min). Stripes alone change both moments and so not their ratio.
+    The vector's length is (max - min) / (max + min). Stripes alone change both moments and so not their ratio.
     """
+    if min(smooth.shape) < 3:
+        return None
     step = max(1, round(smooth.size / _SAMPLES))
     above, row, below = smooth[:-2:step], smooth[1:-1:step], smooth[2::step]
-    first_x, first_y = (row[:, 2:] - row[:, :-2]) / 2, (below - above)[:, 1:-1] / 2
-    second_x, second_y = row[:, 2:] - 2 * row[:, 1:-1] + row[:, :-2], (above - 2 * row + below)[:, 1:-1]
-    mixed = (below[:, 2:] - below[:, :-2] - above[:, 2:] + above[:, :-2]) / 4
+    first_x, first_y = (row[:, 2:] - row[:, :-2]) / _TWO, (below - above)[:, 1:-1] / _TWO
+    second_x = row[:, 2:] + row[:, :-2] - row[:, 1:-1] * _TWO
+    second_y = (above + below - row * _TWO)[:, 1:-1]
+    mixed = (below[:, 2:] - below[:, :-2] - above[:, 2:] + above[:, :-2]) / (_TWO * _TWO)
     cosine, sine = np.cos(_ANGLES), np.sin(_ANGLES)
     gradient = _mean(first_x, first_x) * cosine**2 + _mean(first_y, first_y) * sine**2
     gradient += 2 * _mean(first_x, first_y) * cosine * sine
@@ -98,4 +101,5 @@ def _limit(vector: Vector) -> Vector:
     return vector / max(1.0, float(np.hypot(*vector)))
 
 
+_TWO = np.float32(2)
 _ANGLES = np.radians(np.arange(0, 180, 5))

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture, Plane
+from ..picture import Plane
 
 Vector = NDArray[np.float32]
 
@@ -45,12 +45,14 @@ def find_edges(smooth: Plane, noise_sigma: float) -> Edges:
     # A frame of two pixels stays empty: what lies beyond an edge there cannot be seen.
     np.subtract(smooth[2:-2, 3:-1], smooth[2:-2, 1:-3], out=across[2:-2, 2:-2])
     np.subtract(smooth[3:-1, 2:-2], smooth[1:-3, 2:-2], out=down[2:-2, 2:-2])
-    slope = np.asarray(cv2.magnitude(across, down), np.float32)
+    # Not cv2.magnitude: its last bit depends on where the array lies in memory.
+    slope = np.sqrt(across * across + down * down)
     slope /= 2
     highest = cv2.dilate(slope, np.ones((_NEIGHBOURHOOD, _NEIGHBOURHOOD), np.uint8))
     threshold = max(_WEAKEST_SLOPE, _NOISE_SLOPE * noise_sigma)
     y, x = np.divmod(np.flatnonzero((slope == highest) & (slope > threshold)), smooth.shape[1])
-    return Edges(x.astype(np.float32), y.astype(np.float32), slope[y, x], np.arctan2(down[y, x], across[y, x]) % np.float32(np.pi))
+    angle = np.arctan2(down[y, x], across[y, x]) % np.float32(np.pi)
+    return Edges(x.astype(np.float32), y.astype(np.float32), slope[y, x], angle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _sample(luma: Plane, edges: Edges) -> Plane:
     cosine, sine = np.cos(edges.angle)[:, None], np.sin(edges.angle)[:, None]
     x = edges.x[:, None] + cosine * offsets
     y = edges.y[:, None] + sine * offsets
-    total = np.zeros_like(x)
+    total = np.zeros(x.shape, np.float32)
     for shift in (-1, 0, 1):
         lines = cv2.remap(luma, x - shift * sine, y + shift * cosine, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         total += lines

@@ -18,10 +18,12 @@ _IMPULSE_RATIO = 8
 _TESTED_IMPULSES = 8_000
 
 MEASUREMENTS = (
-    Measurement("noise_sigma", "grey levels", 0, None, "standard deviation of fine luma noise on the smoothest tenth of the blocks"),
-    Measurement("chroma_noise_sigma", "grey levels", 0, None, "the same for Cb and Cr (root mean square of both), seen at half size"),
-    Measurement("impulse_fraction", "fraction", 0, 1, "pixels that stand alone among their eight neighbours (salt and pepper)"),
-)  # fmt: skip
+    Measurement("noise_sigma", "grey levels", 0, None, "standard deviation of fine luma noise on the smoothest blocks"),
+    Measurement("chroma_noise_sigma", "grey levels", 0, None, "the same for Cb and Cr, root mean square of both"),
+    Measurement(
+        "impulse_fraction", "fraction", 0, 1, "pixels that stand alone among their neighbours (salt and pepper)"
+    ),
+)
 
 
 def measure_noise(picture: Picture) -> Values:
@@ -33,7 +35,7 @@ def measure_noise(picture: Picture) -> Values:
 
 
 def _noise_sigma(plane: Plane, luma: Plane) -> float | None:
-    """Immerkær 1996 on blocks: σ = √(π/2) · mean|L| / 6, taken at the 10th percentile of the blocks that are not clipped."""
+    """Immerkær 1996, σ = √(π/2) · mean|L| / 6, at the 10th percentile of the blocks that are not clipped."""
     height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
     if not height or not width:
         return None
@@ -86,4 +88,4 @@ def _impulse_fraction(bgr: NDArray[np.uint8]) -> float | None:
     nearby = np.stack([bgr[y + row, x + column] for row in range(3) for column in range(3) if (row, column) != (1, 1)])
     difference = np.abs(nearby.astype(np.int16) - bgr[y + 1, x + 1])
     alone = (np.partition(difference, 1, axis=0)[1] > threshold).any(axis=1)
-    return float(alone.mean()) * len(candidates) / ((height - 2) * (width - 2))
+    return float(alone.mean()) * len(candidates) / float((height - 2) * (width - 2))

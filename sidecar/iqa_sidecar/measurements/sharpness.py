@@ -1,6 +1,7 @@
 """How much of the picture's fine detail a further blur would remove."""
 
 import cv2
+import numpy as np
 
 from ..picture import Picture
 from .measurement import Measurement, Values
@@ -30,7 +31,7 @@ def measure_sharpness(picture: Picture) -> Values:
 def _compare(luma: cv2.typing.MatLike, size: tuple[int, int], axis: int) -> tuple[float, float]:
     """Sums of |difference| and of what is missing from it after the mean, in integers scaled by the mean's 9 pixels."""
     blurred = cv2.boxFilter(luma, cv2.CV_16U, size, normalize=False)
-    before = cv2.multiply(_differences(luma, axis), _SIDE, dtype=cv2.CV_16U)
+    before = _differences(luma, axis) * np.uint16(_SIDE)
     after = _differences(blurred, axis)
     # Saturates at 0 where the blurred difference is the larger one.
     removed = cv2.subtract(before, after)

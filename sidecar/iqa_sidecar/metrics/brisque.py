@@ -1,4 +1,4 @@
-"""BRISQUE of Mittal, Moorthy and Bovik 2012: 36 natural-scene features and a support-vector regression of our own fit."""
+"""BRISQUE of Mittal, Moorthy and Bovik 2012: 36 natural-scene features and a regression that we fitted ourselves."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ def features(picture: Picture) -> Vector:
 
 
 def _scale_features(luma: Plane) -> Vector:
-    # The authors' filter takes zeros outside the picture; the pristine and distorted pictures of a fit share that border.
+    # Zeros outside the picture, as the authors' filter takes them.
     mscn = normalise(luma, cv2.BORDER_CONSTANT)
     square = cv2.norm(mscn, cv2.NORM_L2SQR) / mscn.size
     absolute = cv2.norm(mscn, cv2.NORM_L1) / mscn.size
@@ -34,7 +34,7 @@ def _scale_features(luma: Plane) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """ε-SVR with the kernel exp(−γ |u − v|²) on features scaled to −1..1."""
+    """ε-SVR with the kernel exp(-γ |u - v|²) on features scaled to -1..1."""
 
     support_vectors: NDArray[np.float32]
     dual_coefficients: Vector

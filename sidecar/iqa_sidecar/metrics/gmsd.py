@@ -4,6 +4,7 @@ import math
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
@@ -15,31 +16,38 @@ _DIFFERENCE = np.array([1, 0, -1], np.float32)
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
-    """Standard deviation (n − 1) of the local gradient similarity of eq. 4; 0 is best."""
-    similarity = _similarity(_gradient(pair.image), _gradient(reference_of(pair)))
+    """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
+    similarity = _similarity(_gradient_energy(pair.image), _gradient_energy(reference_of(pair)))
     deviation = float(cv2.meanStdDev(similarity)[1][0, 0]) * math.sqrt(similarity.size / (similarity.size - 1))
     return Result(deviation, similarity if wants_map else None)
 
 
-def _gradient(picture: Picture) -> Plane:
-    """Magnitude of the Prewitt gradient of luma at half size, zeros outside the picture as in the authors' code."""
+def _gradient_energy(picture: Picture) -> Plane:
+    """Square of the Prewitt gradient of luma at half size, zeros outside the picture as in the authors' code."""
     luma = picture.half_luma
-    across = cv2.sepFilter2D(luma, -1, _DIFFERENCE, _SMOOTH, borderType=cv2.BORDER_CONSTANT)
-    down = cv2.sepFilter2D(luma, -1, _SMOOTH, _DIFFERENCE, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(cv2.magnitude(across, down, magnitude=across), np.float32)
+    across = _filter(luma, _DIFFERENCE, _SMOOTH)
+    down = _filter(luma, _SMOOTH, _DIFFERENCE)
+    # Not cv2.magnitude: its last bit depends on where the array lies in memory.
+    across *= across
+    down *= down
+    across += down
+    return across
+
+
+def _filter(plane: Plane, row: NDArray[np.float32], column: NDArray[np.float32]) -> Plane:
+    return np.asarray(cv2.sepFilter2D(plane, -1, row, column, borderType=cv2.BORDER_CONSTANT), np.float32)
 
 
 def _similarity(image: Plane, reference: Plane) -> Plane:
-    """(2 g h + c) / (g² + h² + c)"""
-    product = image * reference
-    product *= 2
-    product += _CONSTANT
-    image *= image
-    reference *= reference
+    """(2 g h + c) / (g² + h² + c) from g² and h²; overwrites `image`."""
+    similarity = image * reference
+    np.sqrt(similarity, out=similarity)
+    similarity *= 2
+    similarity += _CONSTANT
     image += reference
     image += _CONSTANT
-    product /= image
-    return product
+    similarity /= image
+    return similarity
 
 
 TOOL = Tool(name="GMSD", version="1.0.0", needs_reference=True, min_side=8, has_map=True, score=score)

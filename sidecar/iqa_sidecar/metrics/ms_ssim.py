@@ -1,4 +1,4 @@
-"""MS-SSIM of Wang, Simoncelli and Bovik 2003: SSIM's contrast and structure at five scales, its luminance at the last."""
+"""MS-SSIM of Wang, Simoncelli and Bovik 2003: contrast and structure at five scales, luminance at the last."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Statistics of natural scenes that NIQE and BRISQUE share: normalised luma, neighbour products and their fitted shapes."""
+"""Natural-scene statistics that NIQE and BRISQUE share: normalised luma, neighbour products, fitted distributions."""
 
 import math
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ Vector = NDArray[np.float64]
 
 
 def normalise(luma: Plane, border: int) -> Plane:
-    """MSCN coefficients (x − μ) / (σ + 1) under a 7 × 7 Gaussian of σ 7/6; `border` is the cv2 rule outside the picture."""
+    """MSCN coefficients (x - μ) / (σ + 1) under a 7 × 7 Gaussian of σ 7/6; `border` is cv2's rule outside."""
     padded = np.asarray(cv2.copyMakeBorder(luma, _RADIUS, _RADIUS, _RADIUS, _RADIUS, border, value=0.0), np.float32)
-    # Around mid-grey the squares are four times smaller, and so is what float32 loses in E[x²] − μ².
+    # Around mid-grey the squares are four times smaller, and so is what float32 loses in E[x²] - μ².
     padded -= 128
     mean = _filter(padded)
     centred = padded[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS] - mean
@@ -64,7 +64,7 @@ class AsymmetricFit:
 
     @property
     def mean(self) -> Vector:
-        """(βr − βl) · Γ(2/α) / Γ(1/α)"""
+        """(βr - βl) · Γ(2/α) / Γ(1/α)"""
         return (self.right - self.left) * self.scale * _gamma(2 / self.shape) / _gamma(1 / self.shape)
 
 
@@ -119,7 +119,8 @@ def _filter(padded: Plane) -> Plane:
 
 
 def _sum_blocks(values: Plane, block_width: int) -> Vector:
-    return values.sum(axis=0).reshape(-1, block_width).sum(axis=1, dtype=np.float64)
+    columns = values.sum(axis=0).reshape(-1, block_width)
+    return np.asarray(columns.sum(axis=1, dtype=np.float64))
 
 
 def _count_blocks(mask: NDArray[np.bool_], block_width: int) -> Vector:
@@ -147,7 +148,7 @@ def _gaussian_kernel() -> NDArray[np.float32]:
 
 _RADIUS = 3
 _KERNEL = _gaussian_kernel()
-# Keys' cubic (a = −1/2) stretched over twice the distance: at 1.75, 1.25, 0.75 and 0.25 pixels of the small picture, halved.
+# Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small picture, halved.
 _BICUBIC = np.array([-3, -9, 29, 111], np.float32) / 256
 _SHAPES = np.arange(200, 10001) / 1000
 _MOMENTS = np.array([math.gamma(2 / a) ** 2 / (math.gamma(1 / a) * math.gamma(3 / a)) for a in _SHAPES])

@@ -1,4 +1,4 @@
-"""NIQE of Mittal, Soundararajan and Bovik 2013: distance of a picture's block statistics from those of pristine photos."""
+"""NIQE of Mittal, Soundararajan and Bovik 2013: how far a picture's statistics are from those of pristine photos."""
 
 import json
 from importlib import resources
@@ -15,7 +15,7 @@ _BLOCK = 96
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """√((ν₁ − ν₂)ᵀ ((Σ₁ + Σ₂) / 2)⁺ (ν₁ − ν₂)) over the whole blocks from the upper left; 0 is best."""
+    """√((ν₁ - ν₂)ᵀ ((Σ₁ + Σ₂) / 2)⁺ (ν₁ - ν₂)) over the whole blocks from the upper left; 0 is best."""
     luma = pair.image.luma
     height, width = (side // _BLOCK * _BLOCK for side in luma.shape)
     luma = luma[:height, :width]

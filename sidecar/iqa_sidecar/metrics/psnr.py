@@ -7,8 +7,7 @@ import cv2
 from ..picture import Pair
 from ..tool import Result, Tool, reference_of
 
-# Identical pictures have infinite PSNR. One unit step in a single sample of a 12-megapixel picture is 124 dB, but nothing
-# above 100 dB can be seen; capping there keeps identity finite and best.
+# Identical pictures have infinite PSNR. Nobody sees a difference above 100 dB: the cap keeps identity finite and best.
 CAP_DECIBELS = 100.0
 
 

@@ -33,9 +33,9 @@ class LocalSimilarity:
 
 
 def compare(image: Plane, reference: Plane) -> LocalSimilarity:
-    """From the moments of sum s = x + y and difference d = x − y, which saves one of the five filterings:
+    """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
-    2 μx μy = (μs² − μd²) / 2 and μx² + μy² = (μs² + μd²) / 2, and alike 2 σxy and σx² + σy² from the variances of s and d.
+    2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
     Identical pictures have d = 0 and so exactly 1; swapping the pictures changes the sign of d and so not one bit.
     """
     total = image + reference
@@ -55,7 +55,7 @@ def compare(image: Plane, reference: Plane) -> LocalSimilarity:
 
 
 def _similarity(total: Plane, difference: Plane, constant: np.float32) -> Plane:
-    """(total − difference + constant) / (total + difference + constant); overwrites `total`."""
+    """(total - difference + constant) / (total + difference + constant); overwrites `total`."""
     total += constant
     ratio = total - difference
     total += difference

@@ -11,7 +11,8 @@ Array = NDArray[np.float64]
 
 def luma(pixels: NDArray[np.uint8]) -> Array:
     """Matlab's rgb2gray, rounded."""
-    return np.round(pixels.astype(np.float64) @ np.array([0.114020904255103, 0.587043074451121, 0.298936021293775]))
+    weights = np.array([0.114020904255103, 0.587043074451121, 0.298936021293775])
+    return np.asarray(np.round(pixels.astype(np.float64) @ weights))
 
 
 def ms_ssim(image: Array, reference: Array) -> float:
@@ -141,4 +142,5 @@ def _halve(plane: Array) -> Array:
 
 def _correlate(plane: Array, kernel: Array) -> Array:
     """The valid part."""
-    return np.einsum("ijkl,kl->ij", np.lib.stride_tricks.sliding_window_view(plane, kernel.shape), kernel)
+    windows = np.lib.stride_tricks.sliding_window_view(plane, kernel.shape)
+    return np.asarray(np.einsum("ijkl,kl->ij", windows, kernel))

@@ -13,10 +13,12 @@ export function recogniseForm(segments: readonly Segment[], hasOptions: boolean,
   if (question && !(question === 'explanation' && cues[0] === 'scoring')) return { form: question, recognised: true };
   if (cues[0]) return { form: cues[0], recognised: true };
   if (segments.some((segment) => is(segment, 'tool'))) return { form: 'scoring', recognised: true };
-  const judges = segments.some((segment) => is(segment, 'distortion'));
-  if (judges && endsWithQuestionMark) return { form: 'yes_no', recognised: true };
   const asksWhat = segments.some((segment) => /^(what|who|where|when)\b/.test(segment.words));
-  return { form: segments.some((segment) => is(segment, 'quality', 'distortion')) ? 'scoring' : 'explanation', recognised: asksWhat };
+  const judges = segments.some((segment) => is(segment, 'distortion'));
+  if (judges && endsWithQuestionMark && !asksWhat) return { form: 'yes_no', recognised: true };
+  const states = !asksWhat && segments.some((segment) => is(segment, 'auxiliary', 'verb'));
+  const asksScore = !states && segments.some((segment) => is(segment, 'quality', 'distortion'));
+  return { form: asksScore ? 'scoring' : 'explanation', recognised: asksWhat };
 }
 
 function cueAt(segments: readonly Segment[], segment: Segment, index: number): AnswerForm | null {

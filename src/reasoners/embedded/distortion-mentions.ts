@@ -11,7 +11,11 @@ export function namedCategories(texts: readonly (readonly Segment[])[]): Distort
 }
 
 /** `Object.fromEntries` makes even "__proto__" an ordinary key of its own. */
-export function assignToObjects(segments: readonly Segment[], objects: readonly ObjectMention[], categories: readonly DistortionCategory[]): Record<string, DistortionCategory[]> {
+export function assignToObjects(
+  segments: readonly Segment[],
+  objects: readonly ObjectMention[],
+  categories: readonly DistortionCategory[],
+): Record<string, DistortionCategory[]> {
   if (objects.length === 0) return { [GLOBAL]: [...categories] };
   const pairs = pairClauses(segments, objects);
   return Object.fromEntries(pairs ?? objects.map((mention) => [mention.name, [...categories]]));
@@ -43,12 +47,18 @@ function groupMentions(segments: readonly Segment[], objects: readonly ObjectMen
     const object = objects.find((mention) => mention.from === index);
     const isInside = objects.some((mention) => index > mention.from && index < mention.to);
     const category = is(segment, 'distortion') && !segment.excluded && !isInside ? segment.meaning?.category : null;
-    const kind = object ? 'object' : category ? 'distortion' : null;
-    if (!kind) return;
-    const name = object?.name ?? category ?? '';
-    const last = groups.at(-1);
-    if (last?.kind !== kind) groups.push({ kind, names: [name] });
-    else if (!last.names.includes(name)) last.names.push(name);
+    const isWhole = !isInside && is(segment, 'picture', 'place') && is(segments[index - 1], 'determiner');
+    if (object) addTo(groups, 'object', object.name);
+    else if (category) addTo(groups, 'distortion', category);
+    else if (isWhole) addTo(groups, 'object', GLOBAL);
   });
   return groups;
+}
+
+/** The whole picture counts as a thing of its own only where no object stands beside it. */
+function addTo(groups: Group[], kind: Group['kind'], name: string): void {
+  const last = groups.at(-1);
+  if (last?.kind !== kind) groups.push({ kind, names: [name] });
+  else if (last.names.includes(GLOBAL)) last.names = [name];
+  else if (name !== GLOBAL && !last.names.includes(name)) last.names.push(name);
 }

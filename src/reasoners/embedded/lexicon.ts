@@ -1,6 +1,6 @@
 // Before any question is read: loads configs/lexicon.yaml, checks it, and compiles its phrases to a trie of words.
 import { readFileSync } from 'node:fs';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
@@ -44,17 +44,19 @@ const PLAIN_LISTS = {
 } as const satisfies Record<string, WordClass>;
 
 const Phrases = Type.Array(Type.String({ minLength: 1 }));
-const ByPolarity = Type.Object({ flaw: Type.Optional(Phrases), virtue: Type.Optional(Phrases), neutral: Type.Optional(Phrases), process: Type.Optional(Phrases) }, { additionalProperties: false });
-const listsOf = <K extends string>(keys: readonly K[]) =>
-  Type.Object(Object.fromEntries(keys.map((key) => [key, Phrases])) as Record<K, typeof Phrases>, { additionalProperties: false });
+const ByPolarity = Type.Object({
+  flaw: Type.Optional(Phrases), virtue: Type.Optional(Phrases), neutral: Type.Optional(Phrases), process: Type.Optional(Phrases),
+}, { additionalProperties: false });
+const recordOf = <K extends string, S extends TSchema>(keys: readonly K[], schema: S) =>
+  Type.Object(Object.fromEntries(keys.map((key) => [key, schema])) as Record<K, S>, { additionalProperties: false });
 
 const LexiconFile = defineModel('Lexicon', Type.Object({
-  distortions: Type.Object(Object.fromEntries(DISTORTION_CATEGORIES.map((category) => [category, ByPolarity])) as Record<DistortionCategory, typeof ByPolarity>, { additionalProperties: false }),
-  quality: listsOf(['flaw', 'virtue', 'neutral', 'assess']),
-  other: listsOf(['strong', 'weak']),
+  distortions: recordOf(DISTORTION_CATEGORIES, ByPolarity),
+  quality: recordOf(['flaw', 'virtue', 'neutral', 'assess'], Phrases),
+  other: recordOf(['strong', 'weak'], Phrases),
   pictures: Phrases, places: Phrases, media: Phrases, abstractions: Phrases, reference: Phrases, exclusions: Phrases, requests: Phrases, levels: Phrases,
-  forms: listsOf(FORMS),
-  grammar: listsOf(GRAMMAR_CLASSES),
+  forms: recordOf(FORMS, Phrases),
+  grammar: recordOf(GRAMMAR_CLASSES, Phrases),
   ambiguous: Phrases,
   compound_heads: Phrases,
   nouns: Phrases,
@@ -137,10 +139,11 @@ function addPhrase(root: TrieNode, phrase: readonly string[], entry: Entry): voi
   };
 }
 
-/** "what is wrong" is a form of question, but "wrong" in it still speaks of quality. */
+/** "what is wrong" and "how would you rate" are forms of question, but "wrong" and "rate" in them still speak of quality. */
 function inheritQuality(root: TrieNode, phrase: readonly string[]): void {
   for (const word of phrase) {
     const meaning = root.next.get(word)?.meaning;
+    if (meaning?.classes.has('assess')) addPhrase(root, phrase, { class: 'assess' });
     if (meaning?.classes.has('quality')) addPhrase(root, phrase, { class: 'quality', ...(meaning.polarity && { polarity: meaning.polarity }) });
   }
 }

@@ -10,6 +10,8 @@ export interface ObjectMention {
   to: number;
   /** Introduced by an article, a possessive and the like. */
   determined: boolean;
+  /** False for a thing mentioned in passing: a cause, a purpose, where the object stands. */
+  askedAbout: boolean;
 }
 
 interface Sentence {
@@ -24,22 +26,27 @@ const MAX_OBJECTS = 8;
 
 /** `hasSubject`: the query speaks of quality or taste; without that only "the …" counts as naming something. */
 export function findObjects(sentence: Sentence, hasSubject: boolean): ObjectMention[] {
-  const mentions: ObjectMention[] = [];
-  for (let position = 0; position < sentence.segments.length && mentions.length < MAX_OBJECTS;) {
+  const asked: ObjectMention[] = [];
+  const passing: ObjectMention[] = [];
+  for (let position = 0; position < sentence.segments.length && asked.length < MAX_OBJECTS;) {
     const phrase = readNounPhrase(sentence, position);
     const mention = phrase && extendName(sentence, phrase);
-    const isNamed = mention && (hasSubject || mention.determined) && isAskedAbout(sentence, position, mention, mentions.at(-1));
-    if (isNamed && !mentions.some((known) => known.name.toLowerCase() === mention.name.toLowerCase())) mentions.push(mention);
+    if (mention) {
+      const isNamed = (hasSubject || mention.determined) && isAskedAbout(sentence, position, mention, asked.at(-1));
+      const isNew = !asked.some((known) => known.name.toLowerCase() === mention.name.toLowerCase());
+      if (isNamed && isNew) asked.push(mention);
+      else if (mention.determined) passing.push({ ...mention, askedAbout: false });
+    }
     position = mention ? mention.to : position + 1;
   }
-  return mentions;
+  return [...asked, ...passing];
 }
 
 /** Determiner, modifiers, nouns: "the", "red", "car". Words of quality before the noun ("the blurry car") are left out of the name. */
 function readNounPhrase(sentence: Sentence, start: number): ObjectMention | null {
   const { segments, lexicon } = sentence;
   let position = start;
-  while (is(segments[position], 'determiner') && (position === start || continues(segments[position]))) position += 1;
+  while (position < start + 3 && is(segments[position], 'determiner') && (position === start || continues(segments[position]))) position += 1;
   const determined = position > start;
   if (determined) position = skipJudgements(segments, position, lexicon);
   const from = position;
@@ -50,15 +57,18 @@ function readNounPhrase(sentence: Sentence, start: number): ObjectMention | null
   }
   // "This product photo" is the picture itself.
   if (lastNoun < 0 || (continues(segments[lastNoun + 1]) && is(segments[lastNoun + 1], 'picture'))) return null;
-  return { name: nameOf(sentence, from, lastNoun + 1), from, to: lastNoun + 1, determined };
+  return { name: nameOf(sentence, from, lastNoun + 1), from, to: lastNoun + 1, determined, askedAbout: true };
 }
 
 const continues = (segment: Segment | undefined): boolean => segment?.boundary === 'none' || segment?.boundary === 'joined';
 
 function skipJudgements(segments: readonly Segment[], start: number, lexicon: Lexicon): number {
   let position = start;
-  while (is(segments[position], 'distortion', 'quality', 'adverb', 'taste') && !is(segments[position], 'attribute')
-    && !isPostponed(segments[position]) && !lexicon.ambiguous.has(segments[position]?.words ?? '') && continues(segments[position + 1])) position += 1;
+  for (; continues(segments[position + 1]); position += 1) {
+    const segment = segments[position];
+    const isJudgement = is(segment, 'distortion', 'quality', 'adverb', 'taste') || (is(segment, 'other') && segments[position + 1]?.meaning === null);
+    if (!isJudgement || is(segment, 'attribute') || isPostponed(segment) || lexicon.ambiguous.has(segment?.words ?? '')) break;
+  }
   return position;
 }
 
@@ -141,9 +151,11 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
   if (is(before, 'aside')) return false;
-  if (is(before, 'purpose')) return mention.determined && !is(segments[start - 2], 'quality', 'medium') && !is(segments[start - 2], 'adverb');
+  // "The photo of the dog" is the whole picture.
+  if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
+  if (is(before, 'purpose')) return mention.determined && !is(segments[start - 2], 'quality', 'medium', 'adverb');
   const between = previous ? segments.slice(previous.to, start) : [];
-  if (previous && is(before, 'preposition') && !between.some((segment) => is(segment, 'conjunction') || opensClause(segment))) return false;
+  if (previous && is(before, 'preposition') && !between.some((segment) => is(segment, 'conjunction', 'than') || opensClause(segment))) return false;
   if (mention.determined) return true;
   const isListed = previous?.to === start - 1 && is(before, 'conjunction', 'than');
   const isListedByComma = previous?.to === start && segments[start]?.boundary === 'comma'

@@ -16,29 +16,36 @@ export interface Token {
 
 /** No question that a lexicon could understand is longer; the rest is never looked at, so that time stays bounded. */
 const MAX_CHARACTERS = 4_000;
+const MAX_WORDS = 400;
+/** Answer options are shorter, and there are up to 26 of them. */
+const OPTION_LIMITS = { characters: 400, words: 60 };
 
 /** Compatibility forms, invisible marks and control characters go; line breaks stay, because answer options need them. */
-export function cleanText(text: string): string {
+export function cleanText(text: string, maxCharacters = MAX_CHARACTERS): string {
   return text
-    .slice(0, MAX_CHARACTERS)
+    .slice(0, maxCharacters)
     .normalize('NFKC')
-    .slice(0, MAX_CHARACTERS)
+    .slice(0, maxCharacters)
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replace(/\p{Cf}|\p{Cs}/gu, '')
     .replace(/[‘’ʼ`´]/g, "'")
     .replace(/[^\P{Cc}\n]|["“”«»*#<>{}|\\~^]/gu, ' ');
 }
 
+/** Only what is read for distortions; the option itself keeps its full text. */
+export const tokenizeOption = (text: string): Token[] => tokenize(cleanText(text, OPTION_LIMITS.characters), OPTION_LIMITS.words);
+
 export const isTooLong = (text: string): boolean => text.length > MAX_CHARACTERS;
 
 /** Splits at hyphens ("out-of-focus" is three words) and before a possessive ("woman's" is "woman" and "'s"). */
-export function tokenize(text: string): Token[] {
+export function tokenize(text: string, maxWords = MAX_WORDS): Token[] {
   const tokens: Token[] = [];
   let previousEnd = 0;
   for (const match of text.matchAll(/'s(?![\p{L}\p{N}])|[\p{L}\p{M}\p{N}]+(?:'(?!s(?![\p{L}\p{N}]))[\p{L}\p{M}]+)?/gu)) {
     const end = match.index + match[0].length;
     const boundary = tokens.length === 0 ? 'start' : boundaryOf(text.slice(previousEnd, match.index));
     tokens.push({ word: match[0].toLowerCase(), text: match[0], start: match.index, end, boundary });
+    if (tokens.length === maxWords) break;
     previousEnd = end;
   }
   return tokens;

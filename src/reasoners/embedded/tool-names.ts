@@ -58,9 +58,11 @@ function spellingsByFirstWord(tools: readonly NamedTool[], lexicon: Lexicon): Ma
 function howOrdinary(written: string, words: readonly string[], name: string, lexicon: Lexicon): Spelling['ordinary'] {
   if (words.every((word) => lexicon.knows(word))) return 'lexicon';
   if (words.length > 1 || /\d/.test(written)) return 'no';
-  const isAcronym = /\p{Lu}.*\p{Lu}/u.test(written);
-  return isAcronym || written.toLowerCase().includes(name.toLowerCase()) ? 'no' : 'word';
+  const varies = isAcronym(name) && written.toLowerCase().includes(name.toLowerCase());
+  return isAcronym(written) || varies ? 'no' : 'word';
 }
+
+const isAcronym = (text: string): boolean => /\p{Lu}.*\p{Lu}/u.test(text);
 
 function stands(spelling: Spelling, tokens: readonly Token[], position: number): boolean {
   const to = position + spelling.words.length;

@@ -6,7 +6,7 @@ import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
 import { is, segmentTokens, type Segment } from './segments.ts';
-import { cleanText, isTooLong, tokenize } from './tokens.ts';
+import { cleanText, isTooLong, tokenize, tokenizeOption } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
 export type { AnswerOption } from './options.ts';
@@ -37,20 +37,21 @@ export interface Vocabulary {
 const TRUSTED = 0.5;
 
 export function understandQuery(query: string, vocabulary: Vocabulary, choices: readonly string[] = []): Understanding {
-  const { stem, options } = splitOptions(cleanText(query), choices.map(cleanText));
+  const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
   const tokens = tokenize(stem);
   const mentions = findTools(tokens, vocabulary.tools, vocabulary.lexicon);
   const segments = segmentTokens(tokens, vocabulary.lexicon, mentions);
   const asked = segments.filter((segment) => !segment.excluded);
-  const optionSegments = options.map((option) => segmentTokens(tokenize(option.text), vocabulary.lexicon, []));
+  const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text), vocabulary.lexicon, []));
   const subject = weighSubject([...asked, ...optionSegments.flat()], vocabulary.lexicon);
-  const objects = findObjects({ text: stem, segments, lexicon: vocabulary.lexicon }, subject.quality + subject.other > 0);
+  const things = findObjects({ text: stem, segments, lexicon: vocabulary.lexicon }, subject.quality + subject.other > 0);
+  const objects = things.filter((mention) => mention.askedAbout);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects);
-  const confidence = weighConfidence({ segments, objects, subject, recognised, queryType, tooLong: isTooLong(query) });
+  const confidence = weighConfidence({ segments, things, subject, recognised, queryType, tooLong: isTooLong(query) });
   const trusted = confidence >= TRUSTED;
   // "dark" in "the dark sky" belongs to the name.
-  const outsideNames = segments.filter((segment, index) => !segment.excluded && !objects.some((mention) => index >= mention.from && index < mention.to));
+  const outsideNames = segments.filter((segment, index) => !segment.excluded && !things.some((mention) => index >= mention.from && index < mention.to));
   const categories = namedCategories([outsideNames, ...optionSegments]);
   return {
     queryType,
@@ -74,13 +75,17 @@ interface Subject {
 
 function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
   const subject = { quality: 0, other: 0 };
-  for (const segment of segments) {
+  for (const [index, segment] of segments.entries()) {
+    // "What emotion …" asks for the emotion, whatever else the sentence mentions.
+    const isAskedFor = /^(what|which)$/.test(segments[index - 1]?.words ?? '');
+    // A word such as "dark" or "lighting" serves talk of moods as well as of quality.
+    const isDouble = lexicon.ambiguous.has(segment.words) || segment.meaning?.polarity === null;
     if (is(segment, 'tool')) subject.quality += 4;
-    else if (is(segment, 'other')) subject.other += 3;
-    else if (is(segment, 'distortion', 'process')) subject.quality += lexicon.ambiguous.has(segment.words) ? 2 : 3;
+    else if (is(segment, 'other')) subject.other += isAskedFor ? 4 : 3;
+    else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
     else if (is(segment, 'quality')) subject.quality += segment.meaning?.polarity === 'virtue' ? 1 : 2;
-    else if (is(segment, 'assess', 'reference')) subject.quality += 1;
+    else if (is(segment, 'assess', 'reference', 'medium')) subject.quality += 1;
   }
   return subject;
 }
@@ -94,7 +99,7 @@ function decideType(subject: Subject, formRecognised: boolean, objects: readonly
 
 interface Evidence {
   segments: readonly Segment[];
-  objects: readonly ObjectMention[];
+  things: readonly ObjectMention[];
   subject: Subject;
   recognised: boolean;
   queryType: 'IQA' | 'Other';
@@ -105,12 +110,12 @@ const FUNCTION_WORDS = ['determiner', 'preposition', 'aside', 'purpose', 'conjun
 /** A question has at most about this many words; a longer text is something else that happens to contain some. */
 const LONG_QUESTION = 120;
 
-function weighConfidence({ segments, objects, subject, recognised, queryType, tooLong }: Evidence): number {
+function weighConfidence({ segments, things, subject, recognised, queryType, tooLong }: Evidence): number {
   let understood = 0;
   let content = 0;
   segments.forEach((segment, index) => {
     if (/^\d+$/.test(segment.words) || (is(segment, ...FUNCTION_WORDS) && !is(segment, 'quality', 'distortion', 'other', 'place'))) return;
-    const mention = objects.find((candidate) => index >= candidate.from && index < candidate.to);
+    const mention = things.find((candidate) => index >= candidate.from && index < candidate.to);
     content += segment.wordCount;
     understood += segment.wordCount * (segment.meaning ? 1 : !mention ? 0 : mention.determined ? 0.8 : 0.6);
   });

@@ -1,0 +1,32 @@
+"""Directional blur is told from isotropic blur, and its direction found."""
+
+import pytest
+
+from iqa_sidecar.measurements import measure
+from iqa_sidecar.picture import Picture
+
+from .. import pictures
+from .levels import SEEDS, assert_rises, photo, value
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_isotropic_pictures_have_no_direction(seed: int) -> None:
+    sharp = photo(seed)
+    for pixels in (sharp, pictures.blur(sharp, 1), pictures.blur(sharp, 4), pictures.noise(sharp, 15)):
+        values = measure(Picture(pixels), None)
+        assert values["blur_anisotropy"] is not None
+        assert values["blur_anisotropy"] < 0.25
+        assert values["blur_direction_deg"] is None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_anisotropy_rises_with_the_length_of_the_motion(seed: int) -> None:
+    sharp = photo(seed)
+    values = assert_rises("blur_anisotropy", [pictures.motion_blur(sharp, length, 20) for length in (3, 5, 9, 15, 25)])
+    assert values[1] > 0.3
+
+
+@pytest.mark.parametrize("degrees", [0, 30, 60, 90, 135, 160])
+def test_the_direction_is_found(degrees: int) -> None:
+    found = value("blur_direction_deg", pictures.motion_blur(photo(1), 11, degrees))
+    assert abs((found - degrees + 90) % 180 - 90) < 8

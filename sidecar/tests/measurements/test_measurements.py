@@ -1,0 +1,62 @@
+"""The whole set: complete, within its documented ranges, repeatable, and never NaN whatever the picture."""
+
+import math
+
+import numpy as np
+import pytest
+
+from iqa_sidecar.measurements import CATALOGUE, measure
+from iqa_sidecar.picture import Picture
+
+from .. import pictures
+from ..pictures import Pixels
+
+PHOTO = pictures.photo(1)
+PICTURES: dict[str, Pixels] = {
+    "photo": PHOTO,
+    "black": pictures.flat(0),
+    "white": pictures.flat(255),
+    "grey": pictures.flat(128),
+    "noise": pictures.noise(pictures.flat(128), 60),
+    "salt": pictures.impulses(PHOTO, 0.9),
+    "checks": np.kron(np.indices((64, 80)).sum(axis=0) % 2 * 255, np.ones((4, 4)))[..., None].repeat(3, 2).astype(np.uint8),
+    "one pixel": PHOTO[:1, :1],
+    "one row": PHOTO[:1],
+    "one column": PHOTO[:, :1],
+    "two by two": PHOTO[:2, :2],
+    "three by three": PHOTO[:3, :3],
+    "five by four": PHOTO[:5, :4],
+    "tiny": PHOTO[:17, :19],
+    "ribbon": pictures.photo(1, 16, 4000),
+    "blur": pictures.blur(PHOTO, 20),
+    "sharp": pictures.sharpen(PHOTO, 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_every_value_is_in_its_range_or_null(kind: str) -> None:
+    values = measure(Picture(PICTURES[kind]), None)
+    assert list(values) == [measurement.name for measurement in CATALOGUE]
+    for measurement in CATALOGUE:
+        value = values[measurement.name]
+        if value is not None:
+            assert math.isfinite(value)
+            assert measurement.minimum <= value <= (math.inf if measurement.maximum is None else measurement.maximum)
+
+
+def test_a_photo_has_every_value_but_those_that_do_not_apply() -> None:
+    values = measure(Picture(PHOTO), None)
+    assert {name for name, value in values.items() if value is None} == {"jpeg_quality", "blur_direction_deg"}
+
+
+def test_repeated_measurements_agree_to_the_last_bit() -> None:
+    first = measure(Picture(PHOTO), None)
+    # Kept alive, so that each picture lies elsewhere in memory.
+    copies = [Picture(PHOTO.copy()) for _ in range(4)]
+    assert all(measure(copy, None) == first for copy in copies)
+
+
+def test_the_catalogue_explains_itself() -> None:
+    names = [measurement.name for measurement in CATALOGUE]
+    assert len(set(names)) == len(names)
+    assert all(measurement.unit and measurement.description for measurement in CATALOGUE)

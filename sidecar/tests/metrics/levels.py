@@ -1,0 +1,32 @@
+"""Six rising strengths of each distortion, and the check that a value follows them."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import TOOLS, run_tool
+
+from .. import pictures
+from ..pictures import Pixels
+
+LEVELS: dict[str, tuple[Callable[..., Pixels], tuple[float, ...]]] = {
+    "blur": (pictures.blur, (0.6, 1, 1.5, 2.2, 3.2, 4.5)),
+    "noise": (pictures.noise, (3, 6, 12, 20, 30, 45)),
+    "jpeg": (pictures.jpeg, (90, 60, 35, 20, 10, 5)),
+    "contrast": (pictures.contrast, (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)),
+}
+
+
+def value(tool: str, image: Pixels, reference: Pixels | None = None) -> float:
+    pair = Pair(Picture(image), None if reference is None else Picture(reference))
+    return run_tool(TOOLS[tool], pair, wants_map=False).value
+
+
+def graded(distortion: str, pixels: Pixels) -> list[Pixels]:
+    """The original first, then the six levels."""
+    distort, strengths = LEVELS[distortion]
+    return [pixels, *(distort(pixels, strength) for strength in strengths)]
+
+
+def assert_rising(values: Sequence[float]) -> None:
+    assert all(left < right for left, right in pairwise(values)), values

@@ -1,0 +1,104 @@
+"""What every metric must keep: identity, symmetry, reaction to each distortion, and no surprise on odd pictures."""
+
+import math
+
+import numpy as np
+import pytest
+
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.tool import ToolError
+
+from .. import pictures
+from ..pictures import Pixels
+from .levels import LEVELS, assert_rising, graded, value
+
+# Best value, and the sign that makes larger mean worse.
+FULL_REFERENCE = {"PSNR": (100.0, -1), "SSIM": (1.0, -1), "MS-SSIM": (1.0, -1), "GMSD": (0.0, 1)}
+
+ODD_PICTURES: dict[str, Pixels] = {
+    "black": pictures.flat(0),
+    "white": pictures.flat(255),
+    "grey": pictures.flat(128),
+    "tiny": pictures.photo(1)[:8, :8],
+    "one pixel": pictures.photo(1)[:1, :1],
+    "one row": pictures.photo(1)[:1],
+    "one column": pictures.photo(1)[:, :1],
+    "ribbon": pictures.photo(1, 16, 4000),
+    "odd sides": pictures.photo(1, 257, 193),
+    "half black": np.vstack([pictures.flat(0), pictures.photo(1)]),
+}
+
+
+def test_full_reference_tools_are_the_ones_that_need_it() -> None:
+    assert {name for name, tool in TOOLS.items() if tool.needs_reference} == set(FULL_REFERENCE)
+
+
+@pytest.mark.parametrize("tool", FULL_REFERENCE)
+@pytest.mark.parametrize("odd", ["photo", *ODD_PICTURES])
+def test_identity_is_exactly_the_best_value(tool: str, odd: str) -> None:
+    pixels = ODD_PICTURES.get(odd, pictures.photo(3))
+    if min(pixels.shape[:2]) >= TOOLS[tool].min_side:
+        assert value(tool, pixels, pixels.copy()) == FULL_REFERENCE[tool][0]
+
+
+@pytest.mark.parametrize("tool", FULL_REFERENCE)
+def test_swapping_the_pictures_changes_nothing(tool: str) -> None:
+    photo = pictures.photo(1)
+    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.jpeg(photo, 20)):
+        assert value(tool, distorted, photo) == value(tool, photo, distorted)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("distortion", LEVELS)
+@pytest.mark.parametrize("tool", FULL_REFERENCE)
+def test_each_level_is_worse_than_the_last(tool: str, distortion: str, seed: int) -> None:
+    photo = pictures.photo(seed)
+    sign = FULL_REFERENCE[tool][1]
+    assert_rising([sign * value(tool, image, photo) for image in graded(distortion, photo)])
+
+
+@pytest.mark.parametrize("odd", ODD_PICTURES)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_odd_pictures_give_a_number_or_say_why_not(tool: str, odd: str) -> None:
+    pixels = ODD_PICTURES[odd]
+    noisy = pictures.noise(pixels, 5)
+    too_small = min(pixels.shape[:2]) < TOOLS[tool].min_side
+    for image, reference in ((pixels, noisy), (noisy, pixels)):
+        outcome = outcome_of(tool, Pair(Picture(image), Picture(reference)))
+        assert outcome == "REGION_TOO_SMALL" if too_small else outcome in ("a number", "NOT_FINITE")
+        assert outcome == "a number" or TOOLS[tool].needs_reference is False or too_small
+
+
+def outcome_of(tool: str, pair: Pair) -> str:
+    try:
+        result = run_tool(TOOLS[tool], pair, wants_map=TOOLS[tool].has_map)
+    except ToolError as error:
+        return error.code
+    finite = math.isfinite(result.value) and (result.map is None or bool(np.isfinite(result.map).all()))
+    return "a number" if finite else "nonsense"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_smallest_allowed_side_works(tool: str) -> None:
+    side = TOOLS[tool].min_side
+    photo = pictures.photo(1, 192, 200)[-side:, -side:]
+    assert math.isfinite(value(tool, pictures.noise(photo, 5), photo))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_repeated_runs_agree_to_the_last_bit(tool: str) -> None:
+    photo = pictures.photo(2)
+    distorted = pictures.jpeg(photo, 20)
+    pair = Pair(Picture(distorted), Picture(photo))
+    values = {run_tool(TOOLS[tool], pair, wants_map=False).value for _ in range(3)}
+    assert values == {value(tool, distorted.copy(), photo.copy())}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_crop_is_scored_as_a_picture_of_its_own(tool: str) -> None:
+    photo = pictures.photo(2)
+    distorted = pictures.blur(photo, 1)
+    pair = Pair(Picture(distorted), Picture(photo)).crop((17, 9, 240, 210))
+    cut = (slice(9, 219), slice(17, 257))
+    assert run_tool(TOOLS[tool], pair, wants_map=False).value == value(tool, distorted[cut], photo[cut])

@@ -1,0 +1,76 @@
+// Builds the real app on the real sidecar for a test, and closes both with it.
+import { join } from 'node:path';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { pino, type Logger } from 'pino';
+import type { Test } from 'tap';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig, projectRoot, type Config } from '../../src/config.ts';
+import { createSpool, type Spool } from '../../src/images/spool.ts';
+import { createSidecarClient, type SidecarOrigin } from '../../src/tools/sidecar-client.ts';
+import { superviseSidecar } from '../../src/tools/sidecar-supervisor.ts';
+
+export interface TestApp {
+  app: FastifyInstance;
+  config: Config;
+  spool: Spool;
+  logs: Record<string, unknown>[];
+}
+
+export interface TestAppOptions {
+  environment?: Record<string, string>;
+  origin?: SidecarOrigin;
+  adjust?: (config: Config) => Config;
+}
+
+export async function buildTestApp(t: Test, { environment = {}, origin, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
+  const config = adjust(loadConfig(environment));
+  const { log, logs } = captureLog();
+  const spool = await createSpool(t.testdir());
+  const sidecar = createSidecarClient(origin ?? await testSidecar(t));
+  const app = await buildApp(config, { log, spool, sidecar });
+  t.teardown(async () => {
+    await app.close();
+    await sidecar.close();
+    await spool.close();
+  });
+  return { app, config, spool, logs };
+}
+
+/** The sidecar that the test run started for all files, or one of our own. */
+export async function testSidecar(t: Test): Promise<SidecarOrigin> {
+  const shared = process.env['IQA_TEST_SIDECAR_URL'];
+  if (shared) return () => shared;
+  const supervisor = superviseSidecar(sidecarCommand(), pino({ level: 'silent' }));
+  t.teardown(() => supervisor.stop());
+  await supervisor.started;
+  return supervisor.origin;
+}
+
+export function sidecarCommand(args: readonly string[] = ['--workers', '1']) {
+  const cwd = join(projectRoot(), 'sidecar');
+  return { command: join(cwd, '.venv/bin/python'), cwd, args: ['-m', 'iqa_sidecar', '--port', '0', '--exit-with-stdin', ...args] };
+}
+
+export function captureLog(): { log: Logger; logs: Record<string, unknown>[] } {
+  const logs: Record<string, unknown>[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) });
+  return { log, logs };
+}
+
+export type FormFields = Record<string, string | Buffer | { data: Buffer; filename: string; type?: string }>;
+
+/** A multipart POST, encoded by the platform's own FormData. */
+export async function formRequest(fields: FormFields, url = '/assess'): Promise<InjectOptions> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.append(name, value);
+    else if (Buffer.isBuffer(value)) form.append(name, new Blob([new Uint8Array(value)]), `${name}.bin`);
+    else form.append(name, new Blob([new Uint8Array(value.data)], { type: value.type ?? 'application/octet-stream' }), value.filename);
+  }
+  const encoded = new Response(form);
+  return {
+    method: 'POST', url,
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+    payload: Buffer.from(await encoded.arrayBuffer()),
+  };
+}
