@@ -5,7 +5,7 @@ import type { PipelineGraph } from '../src/pipeline/graph.ts';
 import { visualizeGraph } from '../src/pipeline/visualize.ts';
 
 export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = async (app, { graph }) => {
-  const diagram = visualizeGraph(graph);
+  const diagram = await visualizeGraph(graph);
   app.get('/graph', {
     schema: {
       tags: ['about'],

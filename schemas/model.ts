@@ -133,12 +133,18 @@ function prepare(schema: object, value: unknown): unknown {
   if (node.format === 'date-time' && typeof value === 'string') return utc(value);
   if (Array.isArray(value)) return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item)) : value;
   if (!isRecord(value)) return value;
-  const filled = { ...defaultsOf(node), ...value };
+  const filled = inSchemaOrder(node, { ...defaultsOf(node), ...value });
   const pattern = Object.values(node.patternProperties ?? {})[0];
   return Object.fromEntries(Object.entries(filled).map(([key, item]) => {
     const child = node.properties?.[key] ?? pattern;
     return [key, child ? prepare(child, item) : item];
   }));
+}
+
+/** A serialized model reads like its schema, whoever built the value. */
+function inSchemaOrder(node: Node, value: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.keys(node.properties ?? {}).filter((key) => Object.hasOwn(value, key));
+  return { ...Object.fromEntries(known.map((key) => [key, value[key]])), ...value };
 }
 
 function defaultsOf(node: Node): Record<string, unknown> {

@@ -19,7 +19,7 @@ import { createReasoners } from './reasoners/selection.ts';
 import { createResultCache } from './tools/cache.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
-import { compileValidator } from './validation.ts';
+import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface Parts {
   log: Logger;
@@ -35,6 +35,7 @@ export async function buildApp(config: Config, { log, spool, sidecar }: Parts): 
     frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(compileSerializer);
   app.removeAllContentTypeParsers();
   registerProblems(app as unknown as FastifyInstance);
   registerRequestLog(app as unknown as FastifyInstance);

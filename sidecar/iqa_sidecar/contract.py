@@ -170,11 +170,15 @@ AnyEvent = ImageEvent | MeasurementsEvent | ToolEvent | EndEvent | ErrorEvent
 
 
 class ToolInfo(Wire, frozen=True):
+    """A tool that cannot be run, such as one whose weights are missing, is listed with the reason."""
+
     name: str
     version: str
     needs_reference: bool
     min_side: NotNegative
     has_map: bool
+    available: bool
+    reason: str | None
 
 
 class MeasurementInfo(Wire, frozen=True):
@@ -199,6 +203,7 @@ class Limits(Wire, frozen=True):
 
 class ToolsBody(Wire, frozen=True):
     contract: Literal[1]
+    engine: str
     tools: list[ToolInfo]
     measurements: MeasurementsInfo
     limits: Limits

@@ -121,7 +121,7 @@ def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
 def describe(tools: dict[str, Tool]) -> Described:
     return Described(
         [
-            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map)
+            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map, True, None)
             for tool in tools.values()
         ],
         MeasurementsInfo(

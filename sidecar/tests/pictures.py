@@ -75,7 +75,7 @@ def gray_noise(pixels: Pixels, sigma: float, seed: int = 7) -> Pixels:
 def impulses(pixels: Pixels, fraction: float, seed: int = 7) -> Pixels:
     """Salt and pepper."""
     chance = np.random.default_rng(seed).uniform(size=pixels.shape[:2])
-    result = pixels.copy()
+    result: Pixels = pixels.copy()
     result[chance < fraction / 2] = 0
     result[chance > 1 - fraction / 2] = 255
     return result

@@ -1,4 +1,4 @@
-"""Writes manifests of rated data sets (TID2013, LIVE Challenge), so that score.py reads them like the synthetic set."""
+"""Writes manifests of rated data sets and of clean photos, so that score.py reads them like the synthetic set."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import scipy.io  # type: ignore[import-untyped]
 
-from training.tables import write_rows
+from training.tables import Table, write_rows
 
 TID_COLUMNS = ("file", "reference", "distortion", "category", "strength", "group", "mos")
 LIVE_COLUMNS = ("file", "group", "mos")
+CLEAN_COLUMNS = ("file", "distortion", "strength", "group")
 
 # TID2013's 24 types by number; only those whose category is beyond doubt have one.
 TID_CATEGORIES = {
@@ -27,14 +28,19 @@ TID_CATEGORIES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("dataset", choices=("tid2013", "live-challenge"))
+    parser.add_argument("dataset", choices=("tid2013", "live-challenge", "clean"))
     parser.add_argument(
         "folder", type=Path, help="the data set's own folder; file names in the manifest are relative to it"
     )
     parser.add_argument("manifest", type=Path, help="CSV file to write")
+    parser.add_argument("--pictures", default="*", help="clean: pattern of the files below the folder")
+    parser.add_argument("--used", type=Path, help="clean: a manifest of distort.py whose photos are left out")
     arguments = parser.parse_args()
     if arguments.dataset == "tid2013":
         write_rows(arguments.manifest, list_tid2013(arguments.folder), TID_COLUMNS)
+    elif arguments.dataset == "clean":
+        used = set(Table.read([arguments.used]).texts("group").tolist()) if arguments.used else set()
+        write_rows(arguments.manifest, list_clean(arguments.folder, arguments.pictures, used), CLEAN_COLUMNS)
     else:
         write_rows(arguments.manifest, list_live_challenge(arguments.folder), LIVE_COLUMNS)
 
@@ -71,6 +77,16 @@ def list_live_challenge(folder: Path) -> list[dict[str, object]]:
         name = str(cell[0])
         if not re.fullmatch(r"t\d\.bmp", name):
             rows.append(dict(zip(LIVE_COLUMNS, (f"Images/{name}", name, float(mos)), strict=True)))
+    return rows
+
+
+def list_clean(folder: Path, pattern: str, used: set[str]) -> list[dict[str, object]]:
+    """Groups are named as in distort.py, or by the file alone: TID2013 names a group after its reference."""
+    rows: list[dict[str, object]] = []
+    for path in sorted(folder.glob(pattern)):
+        if f"{path.parent.name}-{path.stem}" not in used:
+            values = (path.relative_to(folder), "none", 0, path.stem.lower())
+            rows.append(dict(zip(CLEAN_COLUMNS, values, strict=True)))
     return rows
 
 

@@ -23,7 +23,7 @@ export function resolveScope(plan: PlannerOutput, boxes: readonly Region[]): Sco
     return region ? [{ name: object, box: region.box }] : [];
   });
   const ungrounded = objects.filter((object) => !boxOf.get(object));
-  const needsWhole = objects.length === 0 || ungrounded.length > 0;
+  const needsWhole = objects.length === 0 || ungrounded.length > 0 || (plan.distortions !== null && Object.hasOwn(plan.distortions, GLOBAL));
   const used = new Set([...boxOf.values()].map((region) => region?.name));
   return {
     regions: needsWhole ? [WHOLE_PICTURE, ...grounded] : grounded,

@@ -2,13 +2,13 @@
 import { EDGE_LABELS, type NextNode } from './replanning.ts';
 
 interface DrawableGraph {
-  getGraph: () => { nodes: Record<string, unknown>; edges: { source: string; target: string; conditional?: boolean }[] };
+  getGraphAsync: () => Promise<{ nodes: Record<string, unknown>; edges: { source: string; target: string; conditional?: boolean }[] }>;
 }
 
 const TERMINALS: Record<string, string> = { __start__: 'START', __end__: 'END' };
 
-export function visualizeGraph(graph: DrawableGraph): string {
-  const { nodes, edges } = graph.getGraph();
+export async function visualizeGraph(graph: DrawableGraph): Promise<string> {
+  const { nodes, edges } = await graph.getGraphAsync();
   const declarations = Object.keys(nodes).map((name) => `    ${declare(name)}`);
   const arrows = edges.toSorted(byFlow(Object.keys(nodes))).map(({ source, target, conditional }) =>
     `    ${idOf(source)} -->${conditional ? `|${escape(EDGE_LABELS[target as NextNode])}| ` : ' '}${idOf(target)}`);

@@ -15,7 +15,7 @@ const REPLAN = { need_replan: true, replan_reason: 'Missing tool scores for vehi
 // Scenario: replanning-logic / Update edge from Executor to Summarizer
 // Scenario: replanning-logic / Attach conditional edge to Summarizer
 t.test('planner, executor, summarizer, then back or end', async (t) => {
-  const { nodes, edges } = buildGraph(pipelineConfig, captureLog().log).getGraph();
+  const { nodes, edges } = await buildGraph(pipelineConfig, captureLog().log).getGraphAsync();
   t.strictSame(Object.keys(nodes).sort(), ['__end__', '__start__', 'executor', 'planner', 'summarizer']);
   const drawn = edges.map(({ source, target, conditional }) => `${source} ${conditional ? '?' : '-'} ${target}`).sort();
   t.strictSame(drawn, ['__start__ - planner', 'executor - summarizer', 'planner - executor', 'summarizer ? __end__', 'summarizer ? planner']);
@@ -196,5 +196,5 @@ t.test('the recursion limit is far above what the largest allowed loop needs', a
 
 /** The published state is the graph's state without its diagnostics. */
 function publicPart(state: PipelineState): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(state).filter(([key, value]) => key in AgenticIQAState.properties && value !== undefined));
+  return Object.fromEntries(Object.entries(state).filter(([key, value]) => key in AgenticIQAState.properties && (value as unknown) !== undefined));
 }

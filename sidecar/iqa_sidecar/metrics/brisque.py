@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool
-from .natural_scene import Vector, find_shape, fit_asymmetric, halve_bicubic, neighbour_products, normalise
+from .natural_scene import Vector, fit_asymmetric, fit_symmetric, halve_bicubic, neighbour_products, normalise
 
 _REGRESSION_FILE = Path(__file__).parents[1] / "data" / "brisque_svr.npz"
 
@@ -22,14 +22,11 @@ def features(picture: Picture) -> Vector:
 def _scale_features(luma: Plane) -> Vector:
     # Zeros outside the picture, as the authors' filter takes them.
     mscn = normalise(luma, cv2.BORDER_CONSTANT)
-    square = cv2.norm(mscn, cv2.NORM_L2SQR) / mscn.size
-    absolute = cv2.norm(mscn, cv2.NORM_L1) / mscn.size
-    shape = find_shape(np.array([absolute**2 / square if square > 0 else np.nan]))
-    values = [shape, np.array([square])]
+    values = [*fit_symmetric(mscn)]
     for product in neighbour_products(mscn, mscn.shape[1]):
         fit = fit_asymmetric(product, mscn.shape[1])
-        values += [fit.shape, fit.mean, fit.left**2, fit.right**2]
-    return np.concatenate(values)
+        values += [fit.shape[0], fit.mean[0], fit.left[0] ** 2, fit.right[0] ** 2]
+    return np.array(values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,21 +51,15 @@ def neighbour_products(mscn: Plane, block_width: int) -> Iterator[Plane]:
 
 @dataclass(frozen=True, slots=True)
 class AsymmetricFit:
-    """Asymmetric generalised Gaussians, one per block: shape α and the deviation of either side, σl and σr."""
+    """Asymmetric generalised Gaussians, one per block: shape α and the deviations of either side, σl and σr."""
 
     shape: Vector
     left: Vector
     right: Vector
-
-    @property
-    def scale(self) -> Vector:
-        """β / σ = √(Γ(1/α) / Γ(3/α))"""
-        return np.sqrt(_gamma(1 / self.shape) / _gamma(3 / self.shape))
-
-    @property
-    def mean(self) -> Vector:
-        """(βr - βl) · Γ(2/α) / Γ(1/α)"""
-        return (self.right - self.left) * self.scale * _gamma(2 / self.shape) / _gamma(1 / self.shape)
+    # β / σ = √(Γ(1/α) / Γ(3/α))
+    scale: Vector
+    # (βr - βl) · Γ(2/α) / Γ(1/α)
+    mean: Vector
 
 
 def fit_asymmetric(values: Plane, block_width: int) -> AsymmetricFit:
@@ -84,14 +78,24 @@ def fit_asymmetric(values: Plane, block_width: int) -> AsymmetricFit:
         ratio = left / right
         moment = (absolute / count) ** 2 / (square / count)
         moment *= (ratio**3 + 1) * (ratio + 1) / (ratio**2 + 1) ** 2
-    return AsymmetricFit(find_shape(moment), left, right)
+    nearest = _nearest_shape(moment)
+    scale = _SCALES[nearest]
+    return AsymmetricFit(_SHAPES[nearest], left, right, scale, (right - left) * scale * _MEAN_FACTORS[nearest])
 
 
-def find_shape(moment: Vector) -> Vector:
-    """The α in 0.2, 0.201 .. 10 whose E|x|² / E[x²] of the generalised Gaussian is nearest; NaN for NaN."""
+def fit_symmetric(values: Plane) -> tuple[float, float]:
+    """Shape α and variance of a generalised Gaussian (Sharifi and Leon-Garcia 1995); NaN without any variance."""
+    variance = cv2.norm(values, cv2.NORM_L2SQR) / values.size
+    absolute = cv2.norm(values, cv2.NORM_L1) / values.size
+    moment = absolute**2 / variance if variance > 0 else math.nan
+    return float(_SHAPES[_nearest_shape(np.array([moment]))[0]]), variance
+
+
+def _nearest_shape(moment: Vector) -> NDArray[np.intp]:
+    """Index of the α whose E|x|² / E[x²] is nearest, or of the NaN at the end of the tables."""
     above = np.clip(np.searchsorted(_MOMENTS, moment), 1, len(_MOMENTS) - 1)
     nearest = above - (moment - _MOMENTS[above - 1] < _MOMENTS[above] - moment)
-    return np.where(np.isfinite(moment), _SHAPES[nearest], np.nan)
+    return np.where(np.isfinite(moment), nearest, len(_MOMENTS))
 
 
 def halve_bicubic(plane: Plane) -> Plane:
@@ -132,10 +136,6 @@ def _count_blocks(mask: NDArray[np.bool_], block_width: int) -> Vector:
     return total
 
 
-def _gamma(values: Vector) -> Vector:
-    return np.array([math.gamma(value) if value == value else value for value in values])
-
-
 def _gaussian_kernel() -> NDArray[np.float32]:
     """Rounded to multiples of 2⁻¹⁶ that add up to 1, so that in float32 a flat area equals its own mean exactly.
 
@@ -150,5 +150,10 @@ _RADIUS = 3
 _KERNEL = _gaussian_kernel()
 # Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small picture, halved.
 _BICUBIC = np.array([-3, -9, 29, 111], np.float32) / 256
-_SHAPES = np.arange(200, 10001) / 1000
-_MOMENTS = np.array([math.gamma(2 / a) ** 2 / (math.gamma(1 / a) * math.gamma(3 / a)) for a in _SHAPES])
+# The shapes that a fit chooses from: 0.2, 0.201 .. 10 as in the authors' code, and NaN for blocks without statistics.
+_ALPHAS = [step / 1000 for step in range(200, 10_001)]
+_GAMMAS = np.array([[math.gamma(order / alpha) for order in (1, 2, 3)] for alpha in _ALPHAS]).T
+_MOMENTS = _GAMMAS[1] ** 2 / (_GAMMAS[0] * _GAMMAS[2])
+_SHAPES = np.append(_ALPHAS, np.nan)
+_SCALES = np.append(np.sqrt(_GAMMAS[0] / _GAMMAS[2]), np.nan)
+_MEAN_FACTORS = np.append(_GAMMAS[1] / _GAMMAS[0], np.nan)

@@ -19,7 +19,7 @@ PICTURES: dict[str, Pixels] = {
     "grey": pictures.flat(128),
     "noise": pictures.noise(pictures.flat(128), 60),
     "salt": pictures.impulses(PHOTO, 0.9),
-    "checks": np.kron(np.indices((64, 80)).sum(axis=0) % 2 * 255, np.ones((4, 4)))[..., None].repeat(3, 2).astype(np.uint8),
+    "checks": np.kron([[0, 255] * 40, [255, 0] * 40] * 32, np.ones((4, 4)))[..., None].repeat(3, 2).astype(np.uint8),
     "one pixel": PHOTO[:1, :1],
     "one row": PHOTO[:1],
     "one column": PHOTO[:, :1],

@@ -1,0 +1,89 @@
+"""The service's severity rules in Python (src/reasoners/embedded/grading.ts): what fit_thresholds.py fits and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from training.tables import Numbers, Table
+
+CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
+
+
+@dataclass(frozen=True)
+class Unless:
+    """The indicator counts for nothing where this other measurement is below, or above, a value."""
+
+    measurement: str
+    below: float | None = None
+    above: float | None = None
+
+    def holds(self, values: Numbers) -> np.typing.NDArray[np.bool_]:
+        held = np.zeros(len(values), bool)
+        if self.below is not None:
+            held |= values < self.below
+        if self.above is not None:
+            held |= values > self.above
+        return held
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """One measurement that tells one category. `made_by`: the synthetic distortions that its cuts follow."""
+
+    category: str
+    measurement: str
+    side: str
+    made_by: tuple[str, ...]
+    unless: Unless | None = None
+    # Fitted: where slight, moderate, severe and extreme begin, and where most good photos lie.
+    cuts: tuple[float, ...] = field(default=())
+    clean: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.side == "above" else -1.0
+
+    @property
+    def edge(self) -> float:
+        return self.clean[1] if self.side == "above" else self.clean[0]
+
+    def values(self, table: Table) -> Numbers:
+        return table.numbers(f"measurement:{self.measurement}")
+
+    def is_explained(self, table: Table) -> np.typing.NDArray[np.bool_]:
+        if self.unless is None:
+            return np.zeros(len(table), bool)
+        return self.unless.holds(table.numbers(f"measurement:{self.unless.measurement}"))
+
+    def grade(self, table: Table, references: Table | None = None) -> Numbers:
+        """0 at the edge of the clean range, 1..4 at the cuts, straight lines between, at most 5; 0 without a value."""
+        values = self.values(table)
+        silent = ~np.isfinite(values) | self.is_explained(table)
+        if references is not None:
+            # What the reference shows is the picture's own: only the change counts, seen from a typical good photo.
+            originals = self.values(references)
+            values = np.where(np.isfinite(originals), self.edge + values - originals, values)
+        points = self.sign * np.array([self.edge, *self.cuts])
+        step = points[-1] - points[-2]
+        strengths = np.interp(self.sign * values, [*points, points[-1] + step], [0, 1, 2, 3, 4, 5])
+        return np.where(silent, 0.0, strengths)
+
+    def as_yaml(self) -> str:
+        unless = ""
+        if self.unless is not None:
+            below, above = (("null" if value is None else value) for value in (self.unless.below, self.unless.above))
+            unless = f", unless: {{ measurement: {self.unless.measurement}, below: {below}, above: {above} }}"
+        cuts = ", ".join(f"{cut:g}" for cut in self.cuts)
+        clean = ", ".join(f"{value:g}" for value in self.clean)
+        return f"measurement: {self.measurement}, side: {self.side}, cuts: [{cuts}], clean: [{clean}]{unless}"
+
+
+def grade_categories(indicators: tuple[Indicator, ...], table: Table, references: Table | None = None) -> Numbers:
+    """One row a picture, one column a category in the order of CATEGORIES: its strongest indicator."""
+    columns = []
+    for category in CATEGORIES:
+        own = [indicator.grade(table, references) for indicator in indicators if indicator.category == category]
+        columns.append(np.max(own, axis=0))
+    return np.column_stack(columns)
