@@ -102,5 +102,7 @@ def _decode_pixels(data: bytes | bytearray) -> NDArray[np.uint8] | None:
 
 
 def _freeze(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    array.flags.writeable = False
-    return array
+    # A view, so that an array which belongs to the caller stays writable for them.
+    frozen: NDArray[Scalar] = array.view()
+    frozen.flags.writeable = False
+    return frozen

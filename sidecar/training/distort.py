@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -26,12 +27,14 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=int, default=60, help="photos of each folder, evenly picked by name (default 60)"
     )
+    parser.add_argument("--skip", type=re.compile, default=re.compile("(?!)"), help="expression of names that are not photos")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, object]] = []
     for folder in arguments.pristine:
         for path in pick_evenly(sorted(folder.glob("*.png")), arguments.limit):
-            rows += distort_photo(path, f"{folder.name}-{path.stem}", arguments.output)
+            if not arguments.skip.match(path.stem):
+                rows += distort_photo(path, f"{folder.name}-{path.stem}", arguments.output)
     write_rows(arguments.output / "manifest.csv", rows, MANIFEST_COLUMNS)
     print(f"{len(rows)} pictures of {len({row['group'] for row in rows})} photos in {arguments.output}")
 

@@ -35,12 +35,13 @@ def main() -> None:
     parser.add_argument("manifest", type=Path, help="CSV file to write")
     parser.add_argument("--pictures", default="*", help="clean: pattern of the files below the folder")
     parser.add_argument("--used", type=Path, help="clean: a manifest of distort.py whose photos are left out")
+    parser.add_argument("--skip", type=re.compile, default=re.compile("(?!)"), help="clean: names that are not photos")
     arguments = parser.parse_args()
     if arguments.dataset == "tid2013":
         write_rows(arguments.manifest, list_tid2013(arguments.folder), TID_COLUMNS)
     elif arguments.dataset == "clean":
         used = set(Table.read([arguments.used]).texts("group").tolist()) if arguments.used else set()
-        write_rows(arguments.manifest, list_clean(arguments.folder, arguments.pictures, used), CLEAN_COLUMNS)
+        write_rows(arguments.manifest, list_clean(arguments.folder, arguments.pictures, arguments.skip, used), CLEAN_COLUMNS)
     else:
         write_rows(arguments.manifest, list_live_challenge(arguments.folder), LIVE_COLUMNS)
 
@@ -80,11 +81,11 @@ def list_live_challenge(folder: Path) -> list[dict[str, object]]:
     return rows
 
 
-def list_clean(folder: Path, pattern: str, used: set[str]) -> list[dict[str, object]]:
+def list_clean(folder: Path, pattern: str, skip: re.Pattern[str], used: set[str]) -> list[dict[str, object]]:
     """Groups are named as in distort.py, or by the file alone: TID2013 names a group after its reference."""
     rows: list[dict[str, object]] = []
     for path in sorted(folder.glob(pattern)):
-        if f"{path.parent.name}-{path.stem}" not in used:
+        if f"{path.parent.name}-{path.stem}" not in used and not skip.match(path.stem):
             values = (path.relative_to(folder), "none", 0, path.stem.lower())
             rows.append(dict(zip(CLEAN_COLUMNS, values, strict=True)))
     return rows

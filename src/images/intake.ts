@@ -47,7 +47,7 @@ async function receiveFile(part: MultipartFile, { files, body }: Upload, session
 
 function receiveField(part: MultipartValue, { body }: Upload): void {
   const name = part.fieldname;
-  if (part.fieldnameTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
+  if (part.fieldnameTruncated || Buffer.byteLength(name) > MAX_FIELD_NAME_BYTES) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
   // Text must never be taken for a path to a file.
   if ((FILE_FIELDS as readonly string[]).includes(name)) throw invalid(`Expected a file for ${name} but received text`);
   if (part.valueTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${MAX_FIELD_BYTES} bytes for ${shorten(name)} but received more`);

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from ..picture import Picture
-from . import blocking, color, direction, edges, exposure, noise, sharpness
+from . import banding, blocking, color, direction, edges, exposure, noise, sharpness
 from .edge_profiles import find_edges
 from .measurement import Measurement, Values
 
@@ -19,6 +19,7 @@ CATALOGUE: tuple[Measurement, ...] = (
     *sharpness.MEASUREMENTS,
     *noise.MEASUREMENTS,
     *blocking.MEASUREMENTS,
+    *banding.MEASUREMENTS,
     *exposure.MEASUREMENTS,
     *color.MEASUREMENTS,
 )
@@ -35,6 +36,7 @@ def measure(picture: Picture, jpeg_quality: int | None) -> Values:
         **sharpness.measure_sharpness(picture),
         **noise_values,
         **blocking.measure_blocking(picture, jpeg_quality),
+        **banding.measure_banding(picture),
         **exposure.measure_exposure(picture),
         **color.measure_color(picture),
     }

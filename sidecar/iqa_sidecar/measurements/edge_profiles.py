@@ -34,7 +34,7 @@ class Edges:
     # Radians, 0..π, of the direction across the edge; y points down.
     angle: Vector
 
-    def take(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> "Edges":
+    def take(self, chosen: NDArray[np.intp]) -> "Edges":
         return Edges(self.x[chosen], self.y[chosen], self.slope[chosen], self.angle[chosen])
 
 
@@ -86,8 +86,8 @@ def _sample(luma: Plane, edges: Edges) -> Plane:
     y = edges.y[:, None] + sine * offsets
     total = np.zeros(x.shape, np.float32)
     for shift in (-1, 0, 1):
-        lines = cv2.remap(luma, x - shift * sine, y + shift * cosine, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        total += lines
+        columns, rows = x - shift * sine, y + shift * cosine
+        total += cv2.remap(luma, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     centre = len(offsets) // 2
     falling = total[:, centre + 1] < total[:, centre - 1]
     total[falling] = total[falling, ::-1]

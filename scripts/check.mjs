@@ -1,0 +1,100 @@
+// Everything that must hold, in one command: lint, types, generated docs, the tests of both languages, coverage.
+// `npm test`, `npm run check` and CI run exactly this. Its last line counts every test that ran.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const LINES_COVERED = 90;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+const python = join(root, 'sidecar', '.venv', 'bin', 'python');
+const sidecar = join(root, 'sidecar');
+const reports = join(root, '.setup', 'reports');
+const failures = [];
+let passed = 0;
+let failed = 0;
+
+await main();
+
+async function main() {
+  rmSync(reports, { recursive: true, force: true });
+  mkdirSync(reports, { recursive: true });
+  check('eslint', bin('eslint'), ['.']);
+  check('types', bin('tsc'), ['--noEmit']);
+  check('docs are current', process.execPath, ['--import=ts-blank-space/register', 'scripts/docs.ts', '--check']);
+  check('ruff', python, ['-m', 'ruff', 'check', '.'], sidecar);
+  check('ruff format', python, ['-m', 'ruff', 'format', '--check', '.'], sidecar);
+  check('mypy', python, ['-m', 'mypy', '.'], sidecar);
+  runPytest();
+  await runTap();
+  checkCoverage();
+  for (const failure of failures) console.log(`FAILED: ${failure}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failures.length > 0 ? 1 : 0);
+}
+
+/** A check without tests of its own counts as one. */
+function check(name, command, args, cwd = root) {
+  console.log(`--- ${name}`);
+  const { status } = spawnSync(command, args, { cwd, stdio: 'inherit' });
+  count(name, status === 0 ? 1 : 0, status === 0 ? 0 : 1);
+}
+
+function count(name, good, bad) {
+  passed += good;
+  failed += bad;
+  if (bad > 0) failures.push(name);
+}
+
+function runPytest() {
+  console.log('--- pytest');
+  const report = join(reports, 'pytest.xml');
+  const { status } = spawnSync(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], { cwd: sidecar, stdio: 'inherit' });
+  const suite = existsSync(report) ? readFileSync(report, 'utf8').match(/<testsuite [^>]*>/)?.[0] ?? '' : '';
+  const number = (name) => Number(suite.match(new RegExp(`${name}="(\\d+)"`))?.[1] ?? 0);
+  const bad = number('failures') + number('errors');
+  const skipped = number('skipped');
+  count('pytest', number('tests') - bad - skipped, status === 0 ? bad : Math.max(1, bad));
+  if (skipped > 0) reportSkipped(`${skipped} Python tests`);
+}
+
+/** All test files share one sidecar, as requests of one service would. */
+async function runTap() {
+  console.log('--- tap');
+  const shared = await startSidecar();
+  const report = join(reports, 'results.tap');
+  const { status } = spawnSync(bin('tap'), ['--reporter=terse', `--output-file=${report}`, '--coverage-report=json-summary', '--coverage-report=text'], {
+    cwd: root, stdio: 'inherit', env: { ...process.env, IQA_TEST_SIDECAR_URL: shared.url },
+  });
+  shared.stop();
+  const summary = existsSync(report) ? readFileSync(report, 'utf8').match(/^# \{ total: .*\}$/m)?.[0] ?? '' : '';
+  const number = (name) => Number(summary.match(new RegExp(`${name}: (\\d+)`))?.[1] ?? 0);
+  count('tap', number('pass'), status === 0 ? number('fail') : Math.max(1, number('fail')));
+  if (number('skip') > 0) reportSkipped(`${number('skip')} TypeScript tests`);
+}
+
+/** Tests that need a part of the outside world say so when it is missing; in CI nothing may be missing. */
+function reportSkipped(what) {
+  console.log(`SKIPPED: ${what}; the lines above say what they need`);
+  if (process.env['CI']) count(`skipped in CI: ${what}`, 0, 1);
+}
+
+function startSidecar() {
+  const child = spawn(python, ['-m', 'iqa_sidecar', '--port', '0', '--workers', '2', '--exit-with-stdin'], { cwd: sidecar, stdio: ['pipe', 'pipe', 'ignore'] });
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`The sidecar ended with ${code}`)));
+    createInterface(child.stdout).once('line', (line) => {
+      const { host, port } = JSON.parse(line);
+      resolve({ url: `http://${host}:${port}`, stop: () => { child.removeAllListeners('exit'); child.stdin.end(); } });
+    });
+  });
+}
+
+function checkCoverage() {
+  const file = join(root, '.tap', 'report', 'coverage-summary.json');
+  const covered = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).total.lines.pct : 0;
+  console.log(`--- coverage: ${covered} % of lines (at least ${LINES_COVERED} %)`);
+  count('coverage', covered >= LINES_COVERED ? 1 : 0, covered >= LINES_COVERED ? 0 : 1);
+}

@@ -1,0 +1,33 @@
+"""Too few levels: posterised, quantised or stretched pictures leave gaps in their histograms."""
+
+import cv2
+import numpy as np
+
+from ..picture import Picture
+from .measurement import Measurement, Values
+
+# Pixels; fewer leave gaps by chance. Rows are skipped above the second number.
+_FEWEST_PIXELS = 16_384
+_SAMPLES = 500_000
+
+MEASUREMENTS = (
+    Measurement(
+        "banding", "fraction", 0, 1,
+        "levels between a channel's 1st and 99th percentile that no pixel has; null below 16384 pixels",
+    ),
+)  # fmt: skip
+
+
+def measure_banding(picture: Picture) -> Values:
+    pixels = picture.width * picture.height
+    if pixels < _FEWEST_PIXELS:
+        return {"banding": None}
+    rows = picture.bgr[:: max(1, pixels // _SAMPLES)]
+    return {"banding": sum(_unused_levels(plane) for plane in cv2.split(rows)) / 3}
+
+
+def _unused_levels(plane: cv2.typing.MatLike) -> float:
+    counts = cv2.calcHist([plane], [0], None, [256], [0, 256]).ravel()
+    below = np.cumsum(counts) / plane.size
+    first, last = np.searchsorted(below, [0.01, 0.99])
+    return float(np.mean(counts[first : last + 1] == 0))
