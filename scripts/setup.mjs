@@ -58,7 +58,7 @@ function hashOf(paths) {
 function installNodeModules() {
   say('installing node modules');
   // Development packages too: the build needs the compiler, also under NODE_ENV=production.
-  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], root, 'node modules cannot be installed (is the package registry reachable?)');
+  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'], root, 'node modules cannot be installed (is the package registry reachable?)');
 }
 
 function installPython(lock, fresh) {
@@ -69,7 +69,7 @@ function installPython(lock, fresh) {
     run(python, ['-m', 'venv', venv], root, `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`);
   }
   say(`installing Python packages (sidecar/${lock})`);
-  run(join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--requirement', join(root, 'sidecar', lock)],
+  run(join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', '--require-hashes', '--requirement', join(root, 'sidecar', lock)],
     root, 'the sidecar\'s Python packages cannot be installed (is the package index reachable?)');
 }
 
@@ -96,9 +96,12 @@ function build() {
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], root, 'the build failed');
 }
 
+/** The tools' own chatter is kept back; when one fails, its last words explain our sentence. */
 function run(command, args, cwd, complaint) {
-  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) fail(complaint);
+  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', maxBuffer: 2 ** 26 });
+  if (status === 0) return;
+  const words = `${stdout ?? ''}\n${stderr ?? ''}`.split('\n').map((line) => line.trim()).filter((line) => /error|failed|not found|no module|cannot/i.test(line));
+  fail(`${complaint}${error ? `: ${error.message}` : words.length > 0 ? `: ${words[0]}` : ''}`);
 }
 
 function say(text) {

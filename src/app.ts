@@ -2,7 +2,7 @@
 import fastifyMultipart from '@fastify/multipart';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { randomUUID } from 'node:crypto';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { assessRoutes } from '../routes/assess.ts';
 import { graphRoutes } from '../routes/graph.ts';
@@ -30,7 +30,7 @@ export interface Parts {
 export async function buildApp(config: Config, { log, spool, sidecar }: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
   }).withTypeProvider<TypeBoxTypeProvider>();

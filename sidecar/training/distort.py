@@ -27,7 +27,9 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=int, default=60, help="photos of each folder, evenly picked by name (default 60)"
     )
-    parser.add_argument("--skip", type=re.compile, default=re.compile("(?!)"), help="expression of names that are not photos")
+    parser.add_argument(
+        "--skip", type=re.compile, default=re.compile("(?!)"), help="expression of names that are not photos"
+    )
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, object]] = []

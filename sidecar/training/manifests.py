@@ -41,7 +41,9 @@ def main() -> None:
         write_rows(arguments.manifest, list_tid2013(arguments.folder), TID_COLUMNS)
     elif arguments.dataset == "clean":
         used = set(Table.read([arguments.used]).texts("group").tolist()) if arguments.used else set()
-        write_rows(arguments.manifest, list_clean(arguments.folder, arguments.pictures, arguments.skip, used), CLEAN_COLUMNS)
+        write_rows(
+            arguments.manifest, list_clean(arguments.folder, arguments.pictures, arguments.skip, used), CLEAN_COLUMNS
+        )
     else:
         write_rows(arguments.manifest, list_live_challenge(arguments.folder), LIVE_COLUMNS)
 

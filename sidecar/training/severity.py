@@ -13,11 +13,15 @@ CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness 
 
 @dataclass(frozen=True)
 class Unless:
-    """The indicator counts for nothing where this other measurement is below, or above, a value."""
+    """The indicator counts for nothing where this other measurement is below, or above, a value.
+
+    It explains a value by the scene, which a reference shows better; only with `always` it holds beside a reference.
+    """
 
     measurement: str
     below: float | None = None
     above: float | None = None
+    always: bool = False
 
     def holds(self, values: Numbers) -> np.typing.NDArray[np.bool_]:
         held = np.zeros(len(values), bool)
@@ -59,22 +63,25 @@ class Indicator:
 
     def grade(self, table: Table, references: Table | None = None) -> Numbers:
         """0 at the edge of the clean range, 1..4 at the cuts, straight lines between, at most 5; 0 without a value."""
-        values = self.values(table)
+        values = self.sign * self.values(table)
+        points = self.sign * np.array([self.edge, *self.cuts])
         silent = ~np.isfinite(values) | self.is_explained(table)
         if references is not None:
-            # What the reference shows is the picture's own: only the change counts, seen from a typical good photo.
-            originals = self.values(references)
-            values = np.where(np.isfinite(originals), self.edge + values - originals, values)
-        points = self.sign * np.array([self.edge, *self.cuts])
-        step = points[-1] - points[-2]
-        strengths = np.interp(self.sign * values, [*points, points[-1] + step], [0, 1, 2, 3, 4, 5])
+            # What the reference shows is the picture's own: only the change counts, seen from the edge of clean photos.
+            originals = self.sign * self.values(references)
+            values = np.where(np.isfinite(originals), points[0] + values - originals, values)
+            silent = ~np.isfinite(values)
+            if self.unless is not None and self.unless.always:
+                silent |= self.is_explained(table)
+        strengths = np.interp(values, [*points, 2 * points[-1] - points[-2]], [0, 1, 2, 3, 4, 5])
         return np.where(silent, 0.0, strengths)
 
     def as_yaml(self) -> str:
         unless = ""
         if self.unless is not None:
             below, above = (("null" if value is None else value) for value in (self.unless.below, self.unless.above))
-            unless = f", unless: {{ measurement: {self.unless.measurement}, below: {below}, above: {above} }}"
+            unless = f", unless: {{ measurement: {self.unless.measurement}, below: {below}, above: {above}"
+            unless += ", always: true }" if self.unless.always else " }"
         cuts = ", ".join(f"{cut:g}" for cut in self.cuts)
         clean = ", ".join(f"{value:g}" for value in self.clean)
         return f"measurement: {self.measurement}, side: {self.side}, cuts: [{cuts}], clean: [{clean}]{unless}"

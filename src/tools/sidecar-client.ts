@@ -61,9 +61,9 @@ export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
 
 async function* measure(pool: Pool, call: MeasureCall, signal: AbortSignal): AsyncGenerator<MeasureEvent> {
   const response = await send(pool, call, signal);
-  if (response.statusCode !== 200) throw await refusal(response);
   let ended = false;
   try {
+    if (response.statusCode !== 200) throw await refusal(response);
     for await (const line of lines(response.body)) {
       const event = parseJson(MeasureEvent, line);
       if (event.event === 'error') throw new IqaError('IQA_TOOL_FAILED', `The sidecar failed: ${event.error.message}`);

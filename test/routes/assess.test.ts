@@ -183,7 +183,7 @@ t.test('request ids are taken over when harmless, and every line of the log carr
   const response = await app.inject({ ...request, headers: { ...request.headers, 'x-request-id': 'my-request.1' } });
   t.equal(response.headers['x-request-id'], 'my-request.1');
   t.equal(response.json<Assessment>().metadata.request_id, 'my-request.1');
-  const stages = logs.filter((line) => line['reqId'] === 'my-request.1' && line['msg'] === 'Stage finished');
+  const stages = logs.filter((line) => line['request_id'] === 'my-request.1' && line['msg'] === 'Stage finished');
   t.match(stages, ['planner', 'executor', 'summarizer'].map((stage) => ({ stage, stage_ms: Number })));
   const evil = await app.inject({ ...request, headers: { ...request.headers, 'x-request-id': 'a b\u00e9{}' } });
   t.match(evil.headers['x-request-id'], /^[0-9a-f-]{36}$/);

@@ -70,4 +70,4 @@ export function checkRequired(t: Test, schema: TSchema, base: Fields, required: 
 
 export const without = (base: Fields, field: string): Fields => Object.fromEntries(Object.entries(base).filter(([key]) => key !== field));
 
-const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : JSON.stringify(value) as string | undefined ?? typeof value);
+const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : String(JSON.stringify(value)));
