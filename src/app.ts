@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { assessRoutes } from '../routes/assess.ts';
+import { errorRoutes } from '../routes/errors.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { healthRoutes } from '../routes/health.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
@@ -53,6 +54,7 @@ export async function buildApp(config: Config, { log, spool, sidecar }: Parts): 
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
   await app.register(schemaRoutes);
+  await app.register(errorRoutes);
   return app as unknown as FastifyInstance;
 }
 

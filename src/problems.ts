@@ -30,7 +30,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 export function problemOf(error: IqaError, requestId: string): Problem {
   const { status, title } = ERROR_KINDS[error.code];
   return {
-    type: `/docs/errors#${error.code.toLowerCase()}`,
+    type: `/errors/${error.code}`,
     title,
     status,
     detail: error.message,

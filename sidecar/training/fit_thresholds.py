@@ -104,11 +104,11 @@ def find_oddest(originals: Table, wanted: list[Numbers], count: int) -> np.typin
 
 
 def keep_clear(indicator: Indicator, wanted: Numbers, originals: Table, usual: Table) -> Indicator:
-    """Moves the cuts away from clean photos: slight above 97 % of them, moderate above all but the oddest."""
+    """Moves the cuts away from clean photos: slight above 99 % of them, moderate above all but the oddest."""
     clean = indicator.values(originals)
     seen = indicator.sign * indicator.values(usual)[~indicator.is_explained(usual)]
     seen = seen[np.isfinite(seen)]
-    tail = np.percentile(seen, [90, 97, 100]) if len(seen) else np.array([wanted[0], wanted[0], wanted[1]])
+    tail = np.percentile(seen, [90, 99, 100]) if len(seen) else np.array([wanted[0], wanted[0], wanted[1]])
     floors = (tail[1], tail[2] + MARGIN * (tail[2] - tail[0]))
     moderate = max(wanted[1], floors[1])
     # Where clean photos push the lower cuts up, the upper ones keep at least half their distance.

@@ -11,6 +11,7 @@ import { GLOBAL_PLAN, scriptReasoner } from '../support/scripted-reasoner.ts';
 
 const REPLAN = { need_replan: true, replan_reason: 'Missing tool scores for vehicle region' };
 
+// Scenario: planner-design / LangGraph Integration Approach
 // Scenario: replanning-logic / Register Summarizer node
 // Scenario: replanning-logic / Update edge from Executor to Summarizer
 // Scenario: replanning-logic / Attach conditional edge to Summarizer

@@ -13,6 +13,7 @@ const flags = (parts: Partial<UnderstoodQuery>, reason?: string) =>
 const blur = { Global: ['Blurs'] } as const;
 const car = { objects: ['car'] };
 
+// Scenario: planner-design / Control flag logic (explicit vs inferred distortions)
 t.test('flags: detection, analysis, selection, execution', (t) => {
   t.equal(flags({}), '1111', 'nothing named');
   t.equal(flags({ distortions: blur }), '0111', 'distortion named');
@@ -38,6 +39,7 @@ t.test('the reference decides the mode, the tool is required by name', (t) => {
   t.end();
 });
 
+// Scenario: planner-design / Edge cases: no reference image, global scope, multiple objects
 t.test('distortions by object', (t) => {
   const of = (objects: string[], distortions: UnderstoodQuery['distortions']) => derivePlan(asked({ objects, distortions }), { hasReference: false }).distortions;
   t.strictSame(of(['cat', 'sofa'], blur), { cat: ['Blurs'], sofa: ['Blurs'] }, 'named jointly');

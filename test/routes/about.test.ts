@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { Problem } from '../../schemas/problem.ts';
 import type { ToolInfo } from '../../schemas/tool.ts';
+import { ERROR_KINDS } from '../../src/errors.ts';
 import { buildTestApp, formRequest } from '../support/app.ts';
 import { makePicture } from '../support/pictures.ts';
 
@@ -44,6 +45,13 @@ t.test('/tools and /tools/{name}', async (t) => {
   t.match((await get('/tools/nope')).json(), { status: 404, code: 'IQA_INPUT_NOT_FOUND', detail: /PSNR, SSIM/ });
 });
 
+t.test('/errors and /errors/{code}: the type of a problem leads to its meaning', async (t) => {
+  const problem = (await get('/tools/nope')).json<Problem>();
+  t.match((await get(problem.type)).json(), { code: problem.code, status: problem.status, title: problem.title, retryable: false });
+  t.equal((await get('/errors')).json<{ errors: object[] }>().errors.length, Object.keys(ERROR_KINDS).length);
+  t.equal((await get('/errors/IQA_NOPE')).statusCode, 404);
+});
+
 t.test('/schemas and /schemas/{name}', async (t) => {
   const { schemas } = (await get('/schemas')).json<{ schemas: string[] }>();
   t.ok(schemas.includes('PlannerOutput') && schemas.includes('Assessment'));
@@ -70,7 +78,7 @@ t.test('/graph is Mermaid with the loop and its labels', async (t) => {
 t.test('/openapi.json describes every route, and /docs shows it', async (t) => {
   const document = (await get('/openapi.json')).json<{ openapi: string; paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { properties: Record<string, { format?: string }> } }> } }>> }>();
   t.equal(document.openapi, '3.1.0');
-  t.strictSame(Object.keys(document.paths).sort(), ['/assess', '/graph', '/health', '/ready', '/schemas', '/schemas/{name}', '/tools', '/tools/{name}']);
+  t.strictSame(Object.keys(document.paths).sort(), ['/assess', '/errors', '/errors/{code}', '/graph', '/health', '/ready', '/schemas', '/schemas/{name}', '/tools', '/tools/{name}']);
   t.equal(document.paths['/assess']?.['post']?.requestBody?.content['multipart/form-data']?.schema.properties['image']?.format, 'binary');
   t.equal((await get('/docs')).statusCode, 200);
 });

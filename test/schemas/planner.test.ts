@@ -165,6 +165,7 @@ t.test('PlannerInput: every accepted format, in real files, whatever the case of
   t.equal(check('LOUD.JPG'), null);
 });
 
+// Scenario: planner-design / Image path validation against directory traversal
 t.test('PlannerInput: no path leads out of the folder', async (t) => {
   const complaint = await openFolder(t);
   const refused = ['../outside/secret.png', 'sub/../../outside/secret.png', 'sub/../street.png', '..\\outside\\secret.png', '..', 'link.png', 'linked/secret.png', 'street.png\0.png', '\0'];

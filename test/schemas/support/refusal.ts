@@ -70,4 +70,5 @@ export function checkRequired(t: Test, schema: TSchema, base: Fields, required: 
 
 export const without = (base: Fields, field: string): Fields => Object.fromEntries(Object.entries(base).filter(([key]) => key !== field));
 
-const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : String(JSON.stringify(value)));
+/** A value for a test's output: JSON, in one short line. */
+export const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : JSON.stringify(value).replaceAll('\u2028', ' ').slice(0, 200));
