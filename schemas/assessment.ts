@@ -58,8 +58,10 @@ export const ToolDiagnostic = Type.Object({
 export type ToolDiagnostic = Static<typeof ToolDiagnostic>;
 
 const LocalMap = Type.Object({
-  tool_name: Type.String(), object_name: Type.String(), media_type: Type.String(), width: Type.Integer(), height: Type.Integer(), base64: Type.String(),
-}, closed);
+  tool_name: Type.String({ description: 'Registry name.' }), object_name: Type.String({ description: 'Object, or "Global".' }),
+  media_type: Type.String({ description: 'Of the map: image/png.' }), width: Type.Integer({ description: 'Pixels of the map.' }),
+  height: Type.Integer({ description: 'Pixels of the map.' }), base64: Type.String({ description: 'The map itself.' }),
+}, { ...closed, description: 'Where in the picture a tool found what.' });
 
 export const Diagnostics = Type.Object({
   plan_confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the planner is that it understood the query.'),

@@ -1,6 +1,6 @@
 // Stage 2 of the flow: the evidence that the executor gathers, and the log of every tool that ran for it.
 import Type, { type Static, type TSchema } from 'typebox';
-import { issue, type Issue } from './explain.ts';
+import { issue, pointer, type Issue } from './explain.ts';
 import { defineModel, type RuleContext } from './model.ts';
 import { ByCategory, ByObject, DistortionCategory, GLOBAL, NonBlank, Nullable, Score, Severity, Timestamp } from './vocabulary.ts';
 
@@ -70,12 +70,12 @@ function checkObjects(output: Record<(typeof KEYED_BY_OBJECT)[number], object | 
   const allowed = new Set([GLOBAL, ...objects]);
   return KEYED_BY_OBJECT.flatMap((field) => Object.keys(output[field] ?? {})
     .filter((key) => !allowed.has(key))
-    .map((key) => issue(`/${field}/${key}`, `an object of the query scope (${[...allowed].join(', ')})`, key)));
+    .map((key) => issue(`/${field}/${pointer(key)}`, `an object of the query scope (${[...allowed].join(', ')})`, key)));
 }
 
 function checkTools(output: { selected_tools: Record<string, Record<string, string>> | null }, { knownTools }: RuleContext): Issue[] {
   if (!knownTools) return [];
   return Object.entries(output.selected_tools ?? {}).flatMap(([object, tools]) => Object.entries(tools)
     .filter(([, tool]) => !knownTools.has(tool))
-    .map(([distortion, tool]) => issue(`/selected_tools/${object}/${distortion}`, 'a tool of the registry', tool)));
+    .map(([distortion, tool]) => issue(`/selected_tools/${pointer(object)}/${distortion}`, 'a tool of the registry', tool)));
 }

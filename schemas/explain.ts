@@ -51,7 +51,15 @@ function explainUnion(node: Schema, value: unknown, path: string): Issue[] {
   if (results.some((issues) => issues.length === 0)) return [];
   // Where one branch has the value's own shape, its deeper complaints say more than "none of these".
   const deeper = results.filter((issues) => issues.every((found) => found.path !== path));
-  return deeper.length === 1 && deeper[0] ? deeper[0] : [issue(path, describe(node), value)];
+  const tagged = branches.findIndex((branch) => hasTagOf(branch, value));
+  const best = deeper.length === 1 ? deeper[0] : results[tagged];
+  return best ?? [issue(path, describe(node), value)];
+}
+
+/** Whether the branch is an object marked with a constant, as in { event: "tool" }, and the value carries the same mark. */
+function hasTagOf(branch: Schema, value: unknown): boolean {
+  const tags = Object.entries(branch.properties ?? {}).filter(([, property]) => property.const !== undefined);
+  return isObject(value) && tags.length > 0 && tags.every(([key, property]) => value[key] === property.const);
 }
 
 function explainArray(node: Schema, value: unknown[], path: string): Issue[] {
@@ -79,8 +87,8 @@ function explainObject(node: Schema, value: Record<string, unknown>, path: strin
 }
 
 function schemaFor(node: Schema, key: string): Schema | undefined {
-  const named = node.properties?.[key];
-  if (named) return named;
+  // Own keys only: "constructor" is no property of ours.
+  if (node.properties && Object.hasOwn(node.properties, key)) return node.properties[key];
   const matched = Object.entries(node.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern).test(key));
   return matched?.[1] ?? (typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined);
 }
@@ -110,8 +118,10 @@ function isAllowed(node: Schema, value: unknown): boolean {
 function fitsLimits(node: Schema, value: unknown): boolean {
   if (typeof value === 'number') return value >= (node.minimum ?? -Infinity) && value <= (node.maximum ?? Infinity);
   if (typeof value !== 'string') return true;
-  if (node.format === 'date-time' && Number.isNaN(Date.parse(value))) return false;
-  return value.length >= (node.minLength ?? 0) && value.length <= (node.maxLength ?? Infinity)
+  if (node.format === 'date-time' && !isInstant(value)) return false;
+  // JSON Schema counts characters, JavaScript counts UTF-16 units.
+  const length = Array.from(value).length;
+  return length >= (node.minLength ?? 0) && length <= (node.maxLength ?? Infinity)
     && (node.pattern === undefined || new RegExp(node.pattern).test(value));
 }
 
@@ -152,6 +162,7 @@ function range(low: number | undefined, high: number | undefined, unit = ''): st
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'bigint') return `${value}n`;
   const text = JSON.stringify(value) as string | undefined ?? typeof value;
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
@@ -159,4 +170,11 @@ function show(value: unknown): string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+export const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** RFC 3339 with an offset, on a day that the calendar has: Date alone reads local time, and takes February 30 for March 2. */
+export function isInstant(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
+  if (year === undefined || Number.isNaN(Date.parse(text))) return false;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { explain, issue, type Issue } from './explain.ts';
+import { explain, isInstant, issue, pointer, type Issue } from './explain.ts';
 
 /** What the rules beyond types need from outside; a rule whose input is missing is not applied. */
 export interface RuleContext {
@@ -43,19 +43,22 @@ interface Definition {
   validator: Validator;
 }
 const definitions = new WeakMap<TSchema, Definition>();
+/** The same by the schema's properties, which Type.Optional's copy shares: so a model is known again inside another. */
+const rulesByProperties = new WeakMap<object, ModelRules<never>>();
 
 /** Names a schema, and gives it its rules and examples. The schema itself stays plain JSON Schema. */
 export function defineModel<S extends TSchema>(name: string, schema: S, rules: ModelRules<Static<S>> = {}): S {
   definitions.set(schema, { name, rules, validator: Compile(schema) });
+  const { properties } = schema as Node;
+  if (properties) rulesByProperties.set(properties, rules);
   return schema;
 }
 
 export function parse<S extends TSchema>(schema: S, input: unknown, context: RuleContext = {}): Static<S> {
-  const { name, rules, validator } = definitionOf(schema);
-  const draft = prepare(schema, clone(input));
-  if (isRecord(draft)) rules.normalise?.(draft, context);
+  const { name, validator } = definitionOf(schema);
+  const draft = prepare(schema, clone(input), context);
   if (!validator.Check(draft)) throw new ValidationError(name, explainFailure(schema, validator, draft));
-  const issues = rules.check?.(draft as never, context) ?? [];
+  const issues = checkRules(schema, draft, context);
   if (issues.length > 0) throw new ValidationError(name, issues);
   return draft as Static<S>;
 }
@@ -84,7 +87,7 @@ export function jsonSchemaOf(schema: TSchema): Record<string, unknown> {
   const { name, rules } = definitionOf(schema);
   const body = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
   if (rules.publish !== 'output') relaxDefaults(body);
-  const examples = rules.examples ? { examples: rules.examples } : {};
+  const examples = rules.examples ? { examples: structuredClone(rules.examples) } : {};
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: name, ...body, ...examples };
 }
 
@@ -127,19 +130,45 @@ interface Node {
 }
 
 /** Fills in defaults, and turns dates into ISO 8601 in UTC wherever the schema says date-time. */
-function prepare(schema: object, value: unknown): unknown {
+function prepare(schema: object, value: unknown, context: RuleContext): unknown {
   const node = schema as Node;
-  if (node.anyOf) return node.anyOf.reduce<unknown>((current, branch) => prepare(branch, current), value);
+  if (node.anyOf) return node.anyOf.reduce<unknown>((current, branch) => prepare(branch, current, context), value);
   if (node.format === 'date-time' && typeof value === 'string') return utc(value);
-  if (Array.isArray(value)) return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item)) : value;
+  if (Array.isArray(value)) return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item, context)) : value;
   if (!isRecord(value)) return value;
   const filled = inSchemaOrder(node, { ...defaultsOf(node), ...value });
   const pattern = Object.values(node.patternProperties ?? {})[0];
-  return Object.fromEntries(Object.entries(filled).map(([key, item]) => {
-    const child = node.properties?.[key] ?? pattern;
-    return [key, child ? prepare(child, item) : item];
+  const draft = Object.fromEntries(Object.entries(filled).map(([key, item]) => {
+    const child = childOf(node, key) ?? pattern;
+    return [key, child ? prepare(child, item, context) : item];
   }));
+  rulesOf(node)?.normalise?.(draft, context);
+  return draft;
 }
+
+/** The rules of the model, and of every model inside it. */
+function checkRules(schema: object, value: unknown, context: RuleContext, path = ''): Issue[] {
+  const node = schema as Node;
+  if (node.anyOf) return value === null ? [] : node.anyOf.flatMap((branch) => checkRules(branch, value, context, path));
+  if (Array.isArray(value)) return isRecord(node.items) ? value.flatMap((item, index) => checkRules(node.items as object, item, context, `${path}/${index}`)) : [];
+  if (!isRecord(value)) return [];
+  const pattern = Object.values(node.patternProperties ?? {})[0];
+  const inner = Object.entries(value).flatMap(([key, item]) => {
+    const child = childOf(node, key) ?? pattern;
+    return child ? checkRules(child, item, context, `${path}/${pointer(key)}`) : [];
+  });
+  const own = rulesOf(node)?.check?.(value as never, context) ?? [];
+  return [...own.map((found) => moveTo(path, found)), ...inner];
+}
+
+const moveTo = (path: string, found: Issue): Issue =>
+  (path ? { ...found, path: `${path}${found.path}`, message: found.message.replace(` for ${found.path} `, ` for ${path}${found.path} `) } : found);
+
+const rulesOf = (node: Node): ModelRules<never> | undefined => (node.properties ? rulesByProperties.get(node.properties) : undefined);
+
+/** Own keys only: "constructor" is no property of ours. */
+const childOf = (node: Node, key: string): object | undefined =>
+  (node.properties && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined);
 
 /** A serialized model reads like its schema, whoever built the value. */
 function inSchemaOrder(node: Node, value: Record<string, unknown>): Record<string, unknown> {
@@ -153,8 +182,7 @@ function defaultsOf(node: Node): Record<string, unknown> {
 }
 
 function utc(text: string): string {
-  const instant = /^\d{4}-\d\d-\d\d[Tt ]/.test(text) ? new Date(text) : new Date(NaN);
-  return Number.isNaN(instant.getTime()) ? text : instant.toISOString();
+  return isInstant(text) ? new Date(text).toISOString() : text;
 }
 
 /** A private deep copy of plain data; dates turn into strings, absent values stay absent. */

@@ -21,7 +21,7 @@ export interface FailedAttempt {
 
 /** Builds the record of a failed attempt and writes it to the log as one warning. */
 function fromException(exception: unknown, { attempt, backend, now = new Date(), log }: FailedAttempt): PlannerError {
-  const error = exception instanceof Error ? exception : new Error(String(exception));
+  const error = exception instanceof Error ? exception : new Error(textOf(exception));
   const record = parse(PlannerError, {
     error_type: errorTypeOf(error),
     message: error.message || error.name,
@@ -33,10 +33,25 @@ function fromException(exception: unknown, { attempt, backend, now = new Date(),
   return record;
 }
 
+/** Whatever was thrown, even what has no text. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return `a thrown ${typeof thrown}`;
+  }
+}
+
+/** By name, and by the code that clients and our own errors carry, also where it stands in the cause ("fetch failed"). */
 function errorTypeOf(error: Error): string {
+  const code = codeOf(error) ?? codeOf(error.cause);
   if (error instanceof ValidationError || error instanceof SyntaxError) return 'validation_error';
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timeout_error';
-  return 'status' in error || 'code' in error ? 'api_error' : 'internal_error';
+  if (/^(TimeoutError|AbortError)$/.test(error.name) || /TIMEOUT|TIMEDOUT/.test(code ?? '')) return 'timeout_error';
+  return code !== undefined || 'status' in error ? 'api_error' : 'internal_error';
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
 }
 
 // The factory hangs on the schema without being part of it: a published schema carries no functions.

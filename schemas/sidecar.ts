@@ -6,15 +6,24 @@ import { OrNull } from './vocabulary.ts';
 export const CONTRACT_VERSION = 1;
 export const MEASURE_MEDIA_TYPE = 'application/vnd.agentic-iqa.measure';
 
-export const Box = Type.Array(Type.Integer(), { minItems: 4, maxItems: 4, description: '[x, y, width, height] in pixels.' });
+/** Draft 2020-12 writes a tuple with prefixItems, which TypeBox's own Tuple does not. */
+export const Box = Type.Unsafe<number[]>({
+  type: 'array',
+  prefixItems: [0, 0, 1, 1].map((minimum) => ({ type: 'integer', minimum })),
+  items: false,
+  minItems: 4,
+  maxItems: 4,
+  description: '[x, y, width, height] in pixels.',
+});
 
 export const MeasureHeader = defineModel('MeasureHeader', Type.Object({
   contract: Type.Literal(CONTRACT_VERSION),
   request_id: OrNull(Type.String(), 'Repeated in the logs.'),
   image_bytes: Type.Integer({ minimum: 1 }),
   reference_bytes: Type.Integer({ minimum: 0 }),
-  regions: Type.Record(Type.String(), Box),
-  measurements: Type.Array(Type.String()),
+  // "Global" is the whole picture and cannot be given another box.
+  regions: Type.Record(Type.String({ pattern: '^(?!Global$)' }), Box, { additionalProperties: false, maxProperties: 32 }),
+  measurements: Type.Array(Type.String(), { uniqueItems: true }),
   tools: Type.Array(Type.Object({ name: Type.String(), region: Type.String(), map: Type.Boolean() }, { additionalProperties: false }), { maxItems: 256 }),
   jpeg_quality: OrNull(Type.Integer({ minimum: 1, maximum: 100 }), 'Read by the service when it re-encoded the file.'),
   tool_timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),

@@ -26,7 +26,9 @@ class App:
     def __init__(self, settings: Settings, pool: Pool, described: Described) -> None:
         self._pool = pool
         limits = Limits(settings.max_bytes, settings.max_pixels, MAX_REGIONS, MAX_TOOLS)
-        self._tools = msgspec.json.encode(ToolsBody(CONTRACT, __version__, described.tools, described.measurements, limits))
+        self._tools = msgspec.json.encode(
+            ToolsBody(CONTRACT, __version__, described.tools, described.measurements, limits)
+        )
         self._openapi = msgspec.json.encode(build_openapi())
         self._routes: dict[str, tuple[str, Handler]] = {
             "/v1/measure": ("POST", MeasureCall(settings, pool, described)),

@@ -13,24 +13,22 @@ export interface PathCheckOptions {
 /** Returns the rule that `PlannerInput` applies to each path: the complaint, or null. */
 export function createImagePathCheck({ root, requireExtension }: PathCheckOptions): (path: string) => string | null {
   const base = realpathSync(root);
+  const isInside = (path: string) => path.startsWith(base.endsWith(sep) ? base : base + sep);
   return (path) => {
-    if (path.includes('\0') || path.split(/[\\/]/).includes('..')) return `Path traversal is not allowed: ${path}`;
+    const absolute = resolve(base, path);
+    // Before the disk is asked: what lies outside must not even show whether it exists.
+    if (path.includes('\0') || path.split(/[\\/]/).includes('..') || !isInside(absolute)) return `Path traversal is not allowed: ${path}`;
     if (requireExtension && !(IMAGE_EXTENSIONS as readonly string[]).includes(extname(path).toLowerCase())) return `Invalid image format: ${path}`;
-    const real = realPathOf(resolve(base, path));
-    if (real === null) return `Image file not found: ${path}`;
-    if (!real.startsWith(base + sep)) return `Path traversal is not allowed: ${path}`;
-    const sniffed = sniff(headOf(real));
-    return sniffed && 'format' in sniffed ? null : `Invalid image format: ${path}`;
+    try {
+      const real = realpathSync(absolute);
+      if (!isInside(real)) return `Path traversal is not allowed: ${path}`;
+      if (!statSync(real).isFile()) return `Image file not found: ${path}`;
+      const sniffed = sniff(headOf(real));
+      return sniffed && 'format' in sniffed ? null : `Invalid image format: ${path}`;
+    } catch {
+      return `Image file not found: ${path}`;
+    }
   };
-}
-
-function realPathOf(path: string): string | null {
-  try {
-    const real = realpathSync(path);
-    return statSync(real).isFile() ? real : null;
-  } catch {
-    return null;
-  }
 }
 
 function headOf(path: string): Buffer {

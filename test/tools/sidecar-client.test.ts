@@ -82,7 +82,7 @@ t.test('probes', async (t) => {
     asked += 1;
     answer(asked === 1 ? 500 : 200, asked === 1 ? '{"error":{"code":"INTERNAL","message":"x"}}' : JSON.stringify({
       contract: 1, engine: '9', tools: [], measurements: { version: '1', catalogue: [] }, limits: { max_bytes: 1, max_pixels: 1, max_regions: 1, max_tools: 1 },
-    }))(request, response as never);
+    }))(request, response);
   });
   await t.rejects(flaky.tools(), { code: 'IQA_TOOL_FAILED' });
   t.match(await flaky.tools(), { engine: '9' }, 'a failure is not remembered');
