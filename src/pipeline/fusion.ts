@@ -21,7 +21,8 @@ export function fuse(toolMean: number | null, own: OwnProbabilities | null, eta:
   const total = joint.reduce((sum, share) => sum + share, 0);
   // Tools and reasoner exclude each other entirely: no level is possible, and a made-up number would hide that.
   if (total < Number.MIN_VALUE) return null;
-  const value = clamp(joint.reduce((sum, share, index) => sum + share * (index + 1), 0) / total);
+  // Six digits: far finer than any tool, and 3.0000000000000004 becomes 3.
+  const value = clamp(Math.round(joint.reduce((sum, share, index) => sum + share * (index + 1), 0) / total * 1e6) / 1e6);
   return {
     value,
     level: levelOf(value),

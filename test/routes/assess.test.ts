@@ -49,7 +49,7 @@ t.test('a blurred picture scores lower than its original, and blur is what is fo
   const bad = await assess({ image: blurred });
   t.ok((bad.quality_score?.value ?? 5) < (good.quality_score?.value ?? 0));
   t.equal(bad.diagnostics.findings[0]?.distortion, 'Blurs');
-  t.match(bad.summarizer_result?.quality_reasoning, /blur: edges are \d/);
+  t.match(bad.summarizer_result?.quality_reasoning, /blur: .*edges are \d/);
 });
 
 t.test('with a reference the full-reference tools lead', async (t) => {

@@ -28,7 +28,7 @@ interface Reading {
 
 function read(indicator: Indicator, { values, reference }: MeasuredRegion): Reading {
   const value = values[indicator.measurement] ?? null;
-  if (value === null || isExplained(indicator, values)) return { indicator, value, strength: 0 };
+  if (value === null || isExplained(indicator, values, reference !== null)) return { indicator, value, strength: 0 };
   return { indicator, value, strength: strengthOf(indicator, relativeTo(reference, indicator, value)) };
 }
 
@@ -55,9 +55,10 @@ function strengthOf({ side, cuts, clean }: Indicator, value: number): number {
   return Math.max(0, Math.min(upper - 1 + share, points.length));
 }
 
-function isExplained({ unless }: Indicator, values: Values): boolean {
+/** Whether the scene explains the value. A reference shows the scene itself, so that most such excuses end there. */
+function isExplained({ unless }: Indicator, values: Values, hasReference: boolean): boolean {
   const other = unless ? values[unless.measurement] ?? null : null;
-  if (!unless || other === null) return false;
+  if (!unless || other === null || (hasReference && !unless.always)) return false;
   return (unless.below !== null && other < unless.below) || (unless.above !== null && other > unless.above);
 }
 

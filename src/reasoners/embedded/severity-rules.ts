@@ -17,6 +17,7 @@ const Indicator = Type.Object({
     measurement: NonBlank('Name of another measurement.'),
     below: Nullable(Type.Number(), 'Applies when the other value is below this.'),
     above: Nullable(Type.Number(), 'Applies when the other value is above this.'),
+    always: Type.Boolean({ default: false, description: 'Also beside a reference, which otherwise explains the scene better.' }),
   }, { additionalProperties: false }), 'When another measurement explains the value, it counts for nothing.'),
 }, { additionalProperties: false });
 export type Indicator = Static<typeof Indicator>;

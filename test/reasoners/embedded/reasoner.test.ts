@@ -1,0 +1,139 @@
+// The embedded reasoner beyond understanding: grading measurements, examining a picture, answering from the evidence.
+import { join } from 'node:path';
+import t from 'tap';
+import type { ExecutorOutput } from '../../../schemas/executor.ts';
+import type { DISTORTION_CATEGORIES} from '../../../schemas/vocabulary.ts';
+import { LEVELS, SEVERITIES, type Severity } from '../../../schemas/vocabulary.ts';
+import { projectRoot } from '../../../src/config.ts';
+import { fuse, meanOfLeadTools } from '../../../src/pipeline/fusion.ts';
+import { gradeRegion, severityOf } from '../../../src/reasoners/embedded/grading.ts';
+import { loadLexicon } from '../../../src/reasoners/embedded/lexicon.ts';
+import { createEmbeddedReasoner } from '../../../src/reasoners/embedded/reasoner.ts';
+import { loadSeverityRules } from '../../../src/reasoners/embedded/severity-rules.ts';
+import type { ExamineRequest, SummaryRequest } from '../../../src/reasoners/reasoner.ts';
+import { WHOLE_PICTURE } from '../../../src/tools/evidence-source.ts';
+import { registry } from '../../support/run.ts';
+import { GLOBAL_PLAN } from '../../support/scripted-reasoner.ts';
+
+const rules = loadSeverityRules(projectRoot());
+const reasoner = createEmbeddedReasoner({ lexicon: loadLexicon(join(projectRoot(), 'configs/lexicon.yaml')), rules, registry });
+const signal = new AbortController().signal;
+
+/** Every measurement in the middle of where good photos lie. */
+const CLEAN: Record<string, number> = Object.fromEntries([...rules.categories.values()].flatMap(({ indicators }) =>
+  indicators.map(({ measurement, clean: [low = 0, high = 0] }) => [measurement, (low + high) / 2])));
+const grade = (changes: Record<string, number | null>, reference: Record<string, number | null> | null = null) =>
+  gradeRegion('Global', { values: { ...CLEAN, ...changes }, reference }, rules);
+
+t.test('a typical good photo has nothing to show', async (t) => {
+  t.ok(grade({}).every(({ severity }) => severity === 'none'));
+});
+
+t.test('every indicator: its severity begins at its cuts and grows with the value', async (t) => {
+  for (const [category, { indicators }] of rules.categories) {
+    for (const { measurement, cuts, side, unless } of indicators) {
+      const excuse = unless ? { [unless.measurement]: unless.below !== null ? unless.below * 1.5 : (unless.above ?? 0) * 0.5 } : {};
+      const strengths = cuts.map((cut) => grade({ ...excuse, [measurement]: cut }).find(({ distortion }) => distortion === category)?.strength ?? 0);
+      strengths.forEach((strength, index) => t.ok(strength >= index + 1 - 1e-9, `${category} by ${measurement} (${side}) at cut ${index + 1}`));
+    }
+  }
+});
+
+t.test('what the reference already shows is not a distortion', async (t) => {
+  const blurred = { edge_width_px: 9, edge_width_sharp_px: 6 };
+  t.equal(grade(blurred)[0]?.distortion, 'Blurs');
+  t.ok(grade(blurred, { ...CLEAN, ...blurred }).every(({ severity }) => severity === 'none'));
+  t.equal(grade(blurred, CLEAN)[0]?.distortion, 'Blurs');
+});
+
+t.test('nothing measured, nothing claimed', async (t) => {
+  const nothing = gradeRegion('Global', { values: {}, reference: null }, rules);
+  t.ok(nothing.every(({ severity, confidence, explanation }) => severity === 'none' && confidence === 0 && explanation.length > 0));
+});
+
+t.test('severities from strengths', async (t) => {
+  t.strictSame([0, 0.99, 1, 2.5, 3.2, 4, 5].map(severityOf), ['none', 'none', 'slight', 'moderate', 'severe', 'extreme', 'extreme']);
+});
+
+const examineRequest = (changes: Partial<ExamineRequest>, values: Record<string, number | null> = CLEAN): ExamineRequest => ({
+  query: 'Rate it.', plan: GLOBAL_PLAN, regions: [WHOLE_PICTURE], named: null, hasReference: false, tools: registry.rows, doubted: new Set(),
+  measurements: async () => new Map([['Global', { values, reference: null }]]), ...changes,
+});
+
+t.test('detection always names something to look at; selection follows strength and avoids doubted tools', async (t) => {
+  const clean = await reasoner.examine(examineRequest({}), signal);
+  t.equal(clean.distortion_set?.['Global']?.length, 1);
+  t.match(clean.distortion_analysis?.['Global'], [{ severity: 'none' }]);
+  const noisy = await reasoner.examine(examineRequest({}, { ...CLEAN, noise_sigma: 20 }), signal);
+  t.equal(noisy.distortion_set?.['Global']?.[0], 'Noise');
+  t.equal(noisy.selected_tools?.['Global']?.['Noise'], 'NIQE');
+  const doubted = await reasoner.examine(examineRequest({ doubted: new Set(['NIQE']) }, { ...CLEAN, noise_sigma: 20 }), signal);
+  t.equal(doubted.selected_tools?.['Global']?.['Noise'], 'BRISQUE');
+});
+
+t.test('measurements that fail are reported, not guessed', async (t) => {
+  const examination = await reasoner.examine(examineRequest({ measurements: () => Promise.reject(new Error('dark')) }), signal);
+  t.match(examination, { distortion_set: null, distortion_analysis: null, selected_tools: null, failures: [{ subtask: 'measurements' }] });
+});
+
+function evidence(analysed: Partial<Record<(typeof DISTORTION_CATEGORIES)[number], Severity>>, score: number | null): ExecutorOutput {
+  return {
+    distortion_set: null, selected_tools: null, tool_logs: [],
+    distortion_analysis: { Global: Object.entries(analysed).map(([type, severity]) => ({ type: type as 'Noise', severity, explanation: `${type} was measured.` })) },
+    quality_scores: score === null ? null : { Global: { Noise: ['NIQE', score] } },
+  };
+}
+
+async function ask(query: string, gathered: ExecutorOutput, changes: Partial<SummaryRequest> = {}) {
+  const { output, score } = await reasoner.summarize({
+    query, choices: [], plan: GLOBAL_PLAN, evidence: gathered, findings: [], gaps: [], ungrounded: [], fuse: (own) => fuse(meanOfLeadTools(gathered), own, 1), ...changes,
+  }, signal);
+  return { ...output, score };
+}
+
+t.test('scoring: the level word, never at odds with the number', async (t) => {
+  for (let value = 1; value <= 5; value += 0.25) {
+    const { final_answer, quality_reasoning, score } = await ask('Rate the quality of this photo.', evidence({ Noise: 'slight' }, value));
+    t.equal(final_answer, score?.level);
+    t.ok(quality_reasoning.includes(`The quality is ${final_answer.toLowerCase()}, ${(score?.value ?? 0).toFixed(1)} of 5`));
+    t.equal(LEVELS.filter((level) => new RegExp(`quality is ${level}`, 'i').test(quality_reasoning)).length, 1);
+  }
+});
+
+t.test('yes or no, for flaws and for virtues', async (t) => {
+  const answer = async (query: string, severity: Severity) => (await ask(query, evidence({ Blurs: severity, Sharpness: severity }, 3))).final_answer.split(':')[0];
+  const answers = async (query: string) => Promise.all(SEVERITIES.map((severity) => answer(query, severity)));
+  t.strictSame(await answers('Is this image blurry?'), ['No', 'Slightly', 'Yes', 'Yes', 'Yes']);
+  t.strictSame(await answers('Is this image in focus?'), ['Yes', 'Mostly', 'No', 'No', 'No']);
+  const overall = async (score: number) => (await ask('Is it good enough for printing?', evidence({ Noise: 'none' }, score))).final_answer.split(':')[0];
+  t.strictSame([await overall(1.2), await overall(3), await overall(4.8)], ['No', 'Borderline', 'Yes']);
+});
+
+t.test('multiple choice: distortions, levels, yes and no, and an honest none', async (t) => {
+  const gathered = evidence({ Noise: 'severe', Blurs: 'slight', Compression: 'none' }, 2.2);
+  const letter = async (query: string, choices: string[] = []) => (await ask(query, gathered, { choices })).final_answer;
+  t.equal(await letter('Which distortion is most apparent?\nA. Blur\nB. Noise\nC. JPEG artifacts'), 'B');
+  t.equal(await letter('Which flaw is worst? (A) compression (B) blur'), 'B');
+  t.equal(await letter('How is the quality? A. Excellent B. Fair C. Poor D. Bad'), 'C');
+  t.equal(await letter('How noisy is it?', ['Not at all', 'Moderately', 'Extremely']), 'B');
+  t.equal(await letter('Is this image noisy?', ['Yes', 'No']), 'A');
+  t.equal(await letter('What is shown? A. 17 B. 42'), 'Unable to determine');
+});
+
+t.test('an open question is answered in short, worst first', async (t) => {
+  const { final_answer } = await ask("What's wrong with this image?", evidence({ Noise: 'severe', Blurs: 'slight', Contrast: 'none' }, 2));
+  t.match(final_answer, /^(Severe noise and slight blur|Poor)$/);
+  t.match((await ask('Describe the noise.', evidence({ Noise: 'none' }, null))).final_answer, /^No visible noise/);
+});
+
+t.test('gaps become a request for a replan that names them; ungrounded objects are told', async (t) => {
+  const { need_replan, replan_reason, quality_reasoning } = await ask('Is the vehicle blurry?', evidence({}, null), { gaps: ['Missing tool scores for vehicle region'], ungrounded: ['vehicle'] });
+  t.equal(need_replan, true);
+  t.equal(replan_reason, 'Missing tool scores for vehicle region');
+  t.match(quality_reasoning, /No box was given for vehicle, so this is about the whole picture\. The evidence is incomplete: Missing tool scores for vehicle region\./);
+});
+
+t.test('used_evidence names what the answer rests on', async (t) => {
+  const { used_evidence } = await ask('Rate it.', evidence({ Noise: 'slight' }, 4));
+  t.match(used_evidence, { distortion_analysis: [{ object: 'Global', type: 'Noise', severity: 'slight' }], quality_scores: [{ tool: 'NIQE', score: 4 }], quality_score: Number });
+});
