@@ -40,7 +40,7 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     },
     // Before validation: the schema then checks exactly the form that is published.
     preValidation: async (request, reply) => {
-      const session = await spool.open();
+      const session = spool.open();
       // Answered or hung up, the files go.
       reply.raw.once('close', () => void session.close());
       const { files, body } = await receiveUpload(request, session, limits.maxUploadBytes);

@@ -49,21 +49,22 @@ export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
   return async (input, call) => {
     const started = performance.now();
-    const damaged = new AbortController();
+    const finished = new AbortController();
     const deadline = AbortSignal.timeout(config.timeouts_ms.request);
-    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline, damaged.signal]));
+    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]));
+    // A sidecar that is down is found again by the executor, which knows what it means.
+    run.evidence.prefetch(AbortSignal.any([run.signal, finished.signal])).catch(() => undefined);
     try {
-      const [state] = await Promise.all([
-        graph.invoke(initialState(input), { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal }) as Promise<PipelineState>,
-        verify(input, damaged),
-      ]);
+      const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
+      const state = await graph.invoke(initialState(input), settings) as PipelineState;
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;
       return createResponse({ id: randomUUID(), input, call, run, state, version: options.version });
     } catch (error) {
-      if (damaged.signal.aborted) throw damaged.signal.reason;
       if (deadline.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${config.timeouts_ms.request} ms`, { cause: error });
       throw error;
+    } finally {
+      finished.abort();
     }
   };
 }
@@ -79,6 +80,7 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
     choices: input.choices ?? [],
     regions: input.regions,
     priorContext: input.prior_context ?? null,
+    verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
     timings: {},
     signal,
@@ -93,14 +95,4 @@ function initialState(input: AssessmentInput) {
     iteration_count: 0,
     max_replan_iterations: input.max_replan_iterations ?? DEFAULT_MAX_REPLAN_ITERATIONS,
   };
-}
-
-/** Decodes the files once more beside the run: a picture that is damaged inside is refused, never scored. */
-async function verify({ image, reference }: AssessmentInput, damaged: AbortController): Promise<void> {
-  try {
-    await Promise.all([image.verify(), reference?.verify()]);
-  } catch (error) {
-    damaged.abort(error);
-    throw error;
-  }
 }

@@ -6,7 +6,7 @@ import type { ImageInfo } from '../../schemas/assessment.ts';
 import { IqaError, messageOf } from '../errors.ts';
 import { isComplete } from './completeness.ts';
 import { readJpegQuality } from './jpeg-quality.ts';
-import { ACCEPTED_FORMATS, readHead, sniff, type ImageFormat } from './sniffing.ts';
+import { ACCEPTED_FORMATS, sniff, type ImageFormat } from './sniffing.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
 
 /** A picture ready for measuring: the handle that travels, never the pixels. */
@@ -19,7 +19,7 @@ export interface PreparedImage {
   sha256: string;
   /** Of the original, when the file was re-encoded and its tables are gone. */
   jpegQuality: number | null;
-  /** Decodes the whole file once; rejects when the pixels are damaged. Runs beside the measuring, not before it. */
+  /** Decodes the whole file, once however often asked; rejects when the pixels are damaged. Runs beside the measuring. */
   verify: () => Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface DecodingLimits {
 }
 
 export async function prepareImage(file: SpooledFile, field: string, session: SpoolSession, limits: DecodingLimits): Promise<PreparedImage> {
-  const format = await identify(file, field);
-  if (!await isComplete(file.path, format)) throw unreadable(field, 'the file ends before the picture does');
+  const format = identify(file, field);
+  if (!isComplete(file, format)) throw unreadable(field, 'the file ends before the picture does');
   const metadata = await readMetadata(file, field);
   const { width, height } = uprightSize(metadata);
   if (width * height > limits.maxPixels) {
@@ -38,9 +38,9 @@ export async function prepareImage(file: SpooledFile, field: string, session: Sp
   const notes = deviations(metadata, format);
   const info = { sha256: file.sha256, width, height, format, bytes: file.bytes, notes: notes.map((note) => note.text) };
   if (!notes.some((note) => note.reencode)) {
-    return { info, path: file.path, bytes: file.bytes, sha256: file.sha256, jpegQuality: null, verify: () => decodeToLastRow(file.path, field, { width, height }) };
+    return { info, path: file.path, bytes: file.bytes, sha256: file.sha256, jpegQuality: null, verify: once(() => decodeToLastRow(file.path, field, { width, height })) };
   }
-  const jpegQuality = format === 'jpeg' ? readJpegQuality(await readHead(file.path, 65_536)) : null;
+  const jpegQuality = format === 'jpeg' ? readJpegQuality(file.head) : null;
   const normalised = await normalise(file.path, field, session);
   return { info, ...normalised, jpegQuality, verify: () => Promise.resolve() };
 }
@@ -52,9 +52,9 @@ export async function resizeTo(image: PreparedImage, size: { width: number; heig
   return { ...image, ...target, info: { ...image.info, notes: [...image.info.notes, note] } };
 }
 
-async function identify(file: SpooledFile, field: string): Promise<ImageFormat> {
+function identify(file: SpooledFile, field: string): ImageFormat {
   if (file.bytes === 0) throw unreadable(field, 'the file is empty');
-  const sniffed = sniff(await readHead(file.path));
+  const sniffed = sniff(file.head);
   if (sniffed && 'format' in sniffed) return sniffed.format;
   const accepted = ACCEPTED_FORMATS.map((format) => format.toUpperCase()).join(', ');
   if (sniffed) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected ${accepted} for ${field} but received ${sniffed.refused}. ${sniffed.advice}.`);
@@ -117,6 +117,11 @@ async function decodeToLastRow(path: string, field: string, { width, height }: {
   } catch (error) {
     throw unreadable(field, firstLine(error), error);
   }
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined;
+  return () => result ??= work();
 }
 
 async function sha256Of(path: string): Promise<string> {

@@ -1,5 +1,4 @@
 // Bytes decide what a file is, never its name or declared type: only known raster formats reach a decoder.
-import { open } from 'node:fs/promises';
 
 export const ACCEPTED_FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const;
 export type ImageFormat = (typeof ACCEPTED_FORMATS)[number];
@@ -18,16 +17,6 @@ export function sniff(head: Buffer): Sniffed {
     if (matches(head)) return { refused: name, advice };
   }
   return null;
-}
-
-export async function readHead(path: string, length = SNIFF_BYTES): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 type Matcher = (head: Buffer) => boolean;

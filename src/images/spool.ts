@@ -1,4 +1,4 @@
-// Where uploads wait on disk: a private folder of this process, one sub-folder per request, never a whole file in memory.
+// Where uploads wait on disk: a private folder of this process, unguessable names, never a whole file in memory.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -13,6 +13,9 @@ export interface SpooledFile {
   path: string;
   bytes: number;
   sha256: string;
+  /** The first and the last bytes, kept while they passed by: enough to tell format and completeness without reading again. */
+  head: Buffer;
+  tail: Buffer;
 }
 
 /** The files of one request. Closing it removes them. */
@@ -25,9 +28,11 @@ export interface SpoolSession {
 
 export interface Spool {
   dir: string;
-  open: () => Promise<SpoolSession>;
+  open: () => SpoolSession;
   close: () => Promise<void>;
 }
+
+export const KEPT_BYTES = 65_536;
 
 export async function createSpool(parent: string | null): Promise<Spool> {
   const base = parent ?? tmpdir();
@@ -40,11 +45,13 @@ export async function createSpool(parent: string | null): Promise<Spool> {
   };
 }
 
-async function openSession(spoolDir: string): Promise<SpoolSession> {
-  const dir = await mkdtemp(join(spoolDir, 'request-'));
+function openSession(dir: string): SpoolSession {
+  const paths: string[] = [];
   const reserve = () => {
     const id = randomUUID();
-    return { id, path: join(dir, id) };
+    const path = join(dir, id);
+    paths.push(path);
+    return { id, path };
   };
   return {
     reserve,
@@ -52,13 +59,19 @@ async function openSession(spoolDir: string): Promise<SpoolSession> {
       const { id, path } = reserve();
       const hash = createHash('sha256');
       let bytes = 0;
+      let head: Buffer = Buffer.alloc(0);
+      let tail: Buffer = Buffer.alloc(0);
       source.on('data', (chunk: Buffer) => {
         hash.update(chunk);
         bytes += chunk.length;
+        if (head.length < KEPT_BYTES) head = Buffer.concat([head, chunk.subarray(0, KEPT_BYTES - head.length)]);
+        tail = chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
       });
       await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-      return { id, path, bytes, sha256: hash.digest('hex') };
+      return { id, path, bytes, sha256: hash.digest('hex'), head, tail };
     },
-    close: () => rm(dir, { recursive: true, force: true }),
+    async close() {
+      await Promise.all(paths.map((path) => rm(path, { force: true })));
+    },
   };
 }

@@ -17,10 +17,15 @@ import { executeTools, type Assignments, type ToolExecution } from './tool-execu
 export async function execute(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   const { plan } = state;
   if (!plan) throw new TypeError('Expected a plan before the executor runs');
-  if (plan.query_type === 'Other') return { executor_evidence: parse(ExecutorOutput, {}), findings: [], tool_diagnostics: [], notes: [] };
+  if (plan.query_type === 'Other') {
+    await run.verifyPictures();
+    return { executor_evidence: parse(ExecutorOutput, {}), findings: [], tool_diagnostics: [], notes: [] };
+  }
   const scope = resolveScope(plan, run.regions);
   try {
-    return await orAborted(gather(state, plan, scope, run, signal), signal);
+    // A second decoder looks for damage while the sidecar measures: its time is mostly hidden.
+    const [evidence] = await orAborted(Promise.all([gather(state, plan, scope, run, signal), run.verifyPictures()]), signal);
+    return evidence;
   } catch (error) {
     if (run.signal.aborted || isFatal(error, run)) throw error;
     run.log.warn({ err: error }, 'Executor failed');

@@ -16,6 +16,8 @@ export interface RunContext {
   priorContext: Record<string, unknown> | null;
   /** The disk as the planner's input may see it. */
   checkImagePath: NonNullable<RuleContext['checkImagePath']>;
+  /** Rejects when a picture is damaged inside: such a picture is refused, never scored. */
+  verifyPictures: () => Promise<void>;
   /** Milliseconds by stage, summed over rounds. */
   timings: Record<string, number>;
   /** Aborted when the client hangs up or the deadline passes. */

@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 
 export interface ResultCache {
   get: <T extends object>(key: string) => T | undefined;
+  /** Looks without counting. */
+  has: (key: string) => boolean;
   set: (key: string, value: object) => void;
   statistics: () => { entries: number; hits: number; misses: number };
 }
@@ -18,6 +20,7 @@ export function createResultCache(entries: number): ResultCache {
       else misses += 1;
       return found;
     },
+    has: (key) => cache.has(key),
     set: (key, value) => void cache.set(key, value),
     statistics: () => ({ entries: cache.size, hits, misses }),
   };

@@ -1,12 +1,13 @@
 // What one assessment asks of the sidecar: measurements and tool values of its pictures, from the cache where they are known.
-import type { MeasureEvent, MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
+import type { MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
-import { GLOBAL } from '../../schemas/vocabulary.ts';
+import { DISTORTION_CATEGORIES, GLOBAL } from '../../schemas/vocabulary.ts';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import { cacheKey, type ResultCache } from './cache.ts';
 import { calibrate } from './calibration.ts';
-import { describeTools, type ToolRegistry } from './registry.ts';
+import { describeTools, rankTools, type ToolRegistry } from './registry.ts';
+import { createRunningCalls, type ResultEvent } from './running-calls.ts';
 import type { SidecarClient } from './sidecar-client.ts';
 
 /** A part of the picture under the name it has in the evidence; no box means the whole. */
@@ -14,6 +15,7 @@ export interface ScopedRegion {
   name: string;
   box: readonly number[] | null;
 }
+export const WHOLE_PICTURE: ScopedRegion = { name: GLOBAL, box: null };
 
 export interface MeasuredRegion {
   values: Record<string, number | null>;
@@ -33,6 +35,8 @@ export interface ToolOutcome {
 }
 
 export interface EvidenceSource {
+  /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
+  prefetch: (signal: AbortSignal) => Promise<void>;
   /** Rows that can be run now. */
   availableTools: () => Promise<ToolRow[]>;
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
@@ -51,106 +55,111 @@ export interface EvidenceSourceOptions {
   reference: PreparedImage | null;
 }
 
+/** A region's measurements, or one tool on it. */
+interface Wanted {
+  region: ScopedRegion;
+  tool: ToolRow | null;
+  key: string;
+}
+
 export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {
   const { client, registry, cache, image, reference } = options;
-  const totals = { hits: 0, misses: 0, sidecarMs: 0, sidecarVersion: null as string | null };
+  const totals = { hits: 0, misses: 0, sidecarVersion: null as string | null };
+  const running = createRunningCalls((key, event) => cache.set(key, event));
 
   const offered = async (): Promise<SidecarTools> => {
     const tools = await client.tools();
     totals.sidecarVersion = tools.engine;
     return tools;
   };
-  const key = (region: ScopedRegion, what: string, version: string, usesReference: boolean) => cacheKey({
-    image: image.sha256, reference: usesReference && reference ? reference.sha256 : null, jpegQuality: image.jpegQuality, box: region.box, what, version,
-  });
-  const recall = <T extends object>(cacheKeyOf: string): T | undefined => {
-    const found = cache.get<T>(cacheKeyOf);
-    if (found) totals.hits += 1;
-    else totals.misses += 1;
-    return found;
+  const available = async (): Promise<ToolRow[]> => {
+    const names = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
+    return registry.rows.filter((row) => names.has(row.name));
   };
+  const want = (region: ScopedRegion, tool: ToolRow | null, version: string): Wanted => ({
+    region, tool, key: cacheKey({
+      image: image.sha256, reference: tool?.type === 'NR' ? null : reference?.sha256 ?? null, jpegQuality: image.jpegQuality,
+      box: region.box, what: tool?.name ?? 'measurements', version,
+    }),
+  });
 
-  async function ask(regions: readonly ScopedRegion[], measurements: string[], tools: { name: string; region: string }[], signal: AbortSignal): Promise<MeasureEvent[]> {
-    const events: MeasureEvent[] = [];
-    const boxes = regions.filter((region) => region.box !== null).map((region) => [region.name, [...region.box ?? []]]);
-    const call = {
-      header: {
-        request_id: options.requestId, regions: Object.fromEntries(boxes) as Record<string, number[]>, measurements,
-        tools: tools.map((tool) => ({ ...tool, map: false })), jpeg_quality: image.jpegQuality, tool_timeout_ms: options.toolTimeoutMs,
-      },
-      image, reference,
+  /** One call for all of these. */
+  function ask(wanted: readonly Wanted[], signal: AbortSignal): void {
+    const boxes = wanted.flatMap(({ region }) => (region.box === null ? [] : [[region.name, [...region.box]]]));
+    const header = {
+      request_id: options.requestId, regions: Object.fromEntries(boxes) as Record<string, number[]>,
+      measurements: wanted.filter(({ tool }) => tool === null).map(({ region }) => region.name),
+      tools: wanted.flatMap(({ tool, region }) => (tool ? [{ name: tool.name, region: region.name, map: false }] : [])),
+      jpeg_quality: image.jpegQuality, tool_timeout_ms: options.toolTimeoutMs,
     };
-    for await (const event of client.measure(call, signal)) {
-      events.push(event);
-      if (event.event === 'end') totals.sidecarMs += event.time_ms;
-    }
-    return events;
+    const keyOf = (event: ResultEvent): string => wanted.find(({ tool, region }) =>
+      region.name === event.region && (event.event === 'tool' ? tool?.name === event.tool : tool === null))?.key ?? '';
+    running.follow(client.measure({ header, image, reference }, signal), wanted.map(({ key }) => key), keyOf);
+  }
+
+  /** From the cache, from a call that is under way, or from a new one. */
+  async function obtain(wanted: readonly Wanted[], signal: AbortSignal): Promise<{ event: ResultEvent; cached: boolean }[]> {
+    const known = wanted.map(({ key }) => (running.waitFor(key) ? undefined : cache.get<ResultEvent>(key)));
+    const missing = wanted.filter(({ key }, index) => !known[index] && !running.waitFor(key));
+    if (missing.length > 0) ask(missing, signal);
+    const hits = known.filter((event) => event !== undefined).length;
+    totals.hits += hits;
+    totals.misses += wanted.length - hits;
+    return Promise.all(wanted.map(async ({ key }, index) => {
+      const event = known[index] ?? await running.waitFor(key);
+      if (!event) throw new IqaError('IQA_TOOL_FAILED', 'The sidecar gave no answer');
+      return { event, cached: known[index] !== undefined };
+    }));
   }
 
   return {
-    async availableTools() {
-      const available = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
-      return registry.rows.filter((row) => available.has(row.name));
+    async prefetch(signal) {
+      const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
+      const likely = likelyTools(tools, reference !== null).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
+      if (wanted.every(({ key }) => !cache.has(key))) ask(wanted, signal);
     },
-
+    availableTools: available,
     async measure(regions, signal) {
       const { measurements: { version } } = await offered();
-      const known = new Map<string, MeasuredRegion>();
-      const missing = regions.filter((region) => {
-        const found = recall<MeasuredRegion>(key(region, 'measurements', version, true));
-        if (found) known.set(region.name, found);
-        return !found;
-      });
-      if (missing.length === 0) return known;
-      const events = await ask(missing, missing.map((region) => region.name), [], signal);
-      for (const region of missing) {
-        const event = events.find((candidate): candidate is MeasurementsEvent => candidate.event === 'measurements' && candidate.region === region.name);
-        const measured = measuredOf(event, region);
-        cache.set(key(region, 'measurements', version, true), measured);
-        known.set(region.name, measured);
-      }
-      return known;
+      const results = await obtain(regions.map((region) => want(region, null, version)), signal);
+      return new Map(regions.map((region, index) => [region.name, measuredOf(results[index]?.event as MeasurementsEvent, region)]));
     },
-
     async run(runs, signal) {
-      await offered();
-      const outcomes = runs.map(({ tool, region }) => {
-        if (tool.type === 'FR' && !reference) return failed(tool, region, `Expected a reference image for ${tool.name} but received none`);
-        const known = recall<{ value: number }>(key(region, tool.name, tool.version, tool.type === 'FR'));
-        return known ? succeeded(tool, region, known.value, 0, true) : null;
-      });
-      const missing = runs.filter((_, index) => outcomes[index] === null);
-      if (missing.length === 0) return outcomes.filter((outcome) => outcome !== null);
-      const regions = [...new Map(missing.map(({ region }) => [region.name, region])).values()];
-      const events = await ask(regions, [], missing.map(({ tool, region }) => ({ name: tool.name, region: region.name })), signal);
-      return runs.map(({ tool, region }, index) => {
-        const outcome = outcomes[index] ?? outcomeOf(events, tool, region);
-        if (outcome.value !== null && !outcome.cached) cache.set(key(region, tool.name, tool.version, tool.type === 'FR'), { value: outcome.value });
-        return outcome;
+      const feasible = runs.filter(({ tool }) => tool.type === 'NR' || reference);
+      const results = await obtain(feasible.map(({ tool, region }) => want(region, tool, tool.version)), signal);
+      return runs.map((run): ToolOutcome => {
+        const result = results[feasible.indexOf(run)];
+        return result ? outcomeOf(run, result.event as ToolEvent, result.cached) : failed(run, `Expected a reference image for ${run.tool.name} but received none`);
       });
     },
-
-    statistics: () => ({ ...totals }),
+    statistics: () => ({ ...totals, sidecarMs: running.sidecarMs() }),
   };
 }
 
-export const WHOLE_PICTURE: ScopedRegion = { name: GLOBAL, box: null };
+const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-function measuredOf(event: MeasurementsEvent | undefined, region: ScopedRegion): MeasuredRegion {
-  if (!event || event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event?.error?.message ?? 'no answer'}`);
+/** The tool that leads for most distortions, and all that cost next to nothing. */
+function likelyTools(tools: readonly ToolRow[], hasReference: boolean): ToolRow[] {
+  const type = hasReference ? 'FR' : 'NR';
+  const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, hasReference)[0]);
+  const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
+  const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
+  return tools.filter((row) => row.type === type && (row === likeliest || row.cost_ms_per_megapixel <= CHEAP_MS_PER_MEGAPIXEL));
+}
+
+function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
+  if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);
   return { values: event.values, reference: event.reference_values };
 }
 
-function outcomeOf(events: MeasureEvent[], tool: ToolRow, region: ScopedRegion): ToolOutcome {
-  const event = events.find((candidate): candidate is ToolEvent => candidate.event === 'tool' && candidate.tool === tool.name && candidate.region === region.name);
-  if (!event || event.value === null) return failed(tool, region, event?.error?.message ?? 'The sidecar gave no answer', event?.time_ms);
-  return succeeded(tool, region, event.value, event.time_ms / 1000, false);
+type Run = { tool: ToolRow; region: ScopedRegion };
+
+function outcomeOf({ tool, region }: Run, { value, time_ms, error }: ToolEvent, cached: boolean): ToolOutcome {
+  if (value === null) return failed({ tool, region }, error?.message ?? 'The tool gave no value', time_ms);
+  return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: cached ? 0 : time_ms / 1000, cached };
 }
 
-function succeeded(tool: ToolRow, region: ScopedRegion, value: number, seconds: number, cached: boolean): ToolOutcome {
-  return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds, cached };
-}
-
-function failed(tool: ToolRow, region: ScopedRegion, error: string, milliseconds = 0): ToolOutcome {
+function failed({ tool, region }: Run, error: string, milliseconds = 0): ToolOutcome {
   return { tool, region: region.name, value: null, score: null, clipped: false, error, seconds: milliseconds / 1000, cached: false };
 }

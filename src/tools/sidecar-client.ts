@@ -1,5 +1,6 @@
 // The only place that talks to the sidecar: frames a call, streams its answer line by line, translates its failures.
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import { Pool, type Dispatcher } from 'undici';
 import {
@@ -26,6 +27,7 @@ export interface SidecarClient {
 export type SidecarOrigin = () => string | null;
 
 const PROBE_TIMEOUT_MS = 2_000;
+const CHUNK_BYTES = 262_144;
 
 export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
   let current: { origin: string; pool: Pool; tools: Promise<SidecarTools> | null } | null = null;
@@ -82,20 +84,24 @@ async function send(pool: Pool, { header, image, reference }: MeasureCall, signa
   } satisfies MeasureHeader));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(json.length);
-  const body = async function* () {
-    yield Buffer.concat([length, json]);
-    yield* createReadStream(image.path, { highWaterMark: 262_144 });
-    if (reference) yield* createReadStream(reference.path, { highWaterMark: 262_144 });
-  };
   const contentLength = 4 + json.length + image.bytes + (reference?.bytes ?? 0);
   try {
     return await pool.request({
-      method: 'POST', path: '/v1/measure', signal, body: body() as unknown as Dispatcher.DispatchOptions['body'] & object,
+      method: 'POST', path: '/v1/measure', signal, body: bodyOf(Buffer.concat([length, json]), [image, ...(reference ? [reference] : [])]),
       headers: { 'content-type': MEASURE_MEDIA_TYPE, 'content-length': String(contentLength) },
     });
   } catch (error) {
     throw translate(error, signal);
   }
+}
+
+/** Small files go out in one write; large ones are streamed, so that they are never whole in memory. */
+function bodyOf(header: Buffer, files: readonly { path: string; bytes: number }[]): Buffer | Readable {
+  if (files.every(({ bytes }) => bytes <= CHUNK_BYTES)) return Buffer.concat([header, ...files.map(({ path }) => readFileSync(path))]);
+  return Readable.from((async function* () {
+    yield header;
+    for (const { path } of files) yield* createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  })(), { objectMode: false });
 }
 
 async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {

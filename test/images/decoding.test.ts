@@ -1,5 +1,5 @@
 // The decoding policy: which files go to the sidecar as they are, what is normalised and said, what is refused.
-import { writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
@@ -7,7 +7,7 @@ import { prepareImage, resizeTo } from '../../src/images/decoding.ts';
 import { isComplete } from '../../src/images/completeness.ts';
 import { readJpegQuality } from '../../src/images/jpeg-quality.ts';
 import { sniff } from '../../src/images/sniffing.ts';
-import { createSpool } from '../../src/images/spool.ts';
+import { createSpool, KEPT_BYTES } from '../../src/images/spool.ts';
 import { makePicture } from '../support/pictures.ts';
 
 const LIMITS = { maxPixels: 50_000_000 };
@@ -15,7 +15,7 @@ const picture = () => makePicture({ width: 64, height: 48 });
 
 async function prepare(t: Test, file: Buffer) {
   const spool = await createSpool(t.testdir());
-  const session = await spool.open();
+  const session = spool.open();
   t.teardown(() => spool.close());
   const image = await prepareImage(await session.write(Readable.from([file])), 'image', session, LIMITS);
   return { image, session, sent: sharp(image.path) };
@@ -81,15 +81,28 @@ t.test('JPEG quality is read from the tables for every setting', async (t) => {
   t.equal(readJpegQuality(Buffer.from([0xff, 0xd8, 0xff, 0xff, 0xd9])), null);
 });
 
-t.test('a file cut at any tenth is incomplete', async (t) => {
-  const path = `${t.testdir()}/file`;
+t.test('a file cut at any tenth, or by one byte, is incomplete', async (t) => {
+  const ends = (file: Buffer) => ({ bytes: file.length, head: file, tail: file });
   for (const [format, file] of [['jpeg', await picture().jpeg().toBuffer()], ['png', await picture().png().toBuffer()], ['webp', await picture().webp().toBuffer()]] as const) {
-    for (let tenth = 1; tenth <= 10; tenth += 1) {
-      writeFileSync(path, file.subarray(0, Math.floor(file.length * tenth / 10)));
-      t.equal(await isComplete(path, format), tenth === 10, `${format} ${tenth}/10`);
-    }
+    for (let tenth = 1; tenth <= 10; tenth += 1) t.equal(isComplete(ends(file.subarray(0, Math.floor(file.length * tenth / 10))), format), tenth === 10, `${format} ${tenth}/10`);
+    t.equal(isComplete(ends(file.subarray(0, -1)), format), false, `${format} without its last byte`);
   }
-  t.equal(await isComplete(path, 'gif'), true, 'left to the decoder');
+  t.equal(isComplete(ends(Buffer.alloc(3)), 'gif'), true, 'left to the decoder');
+});
+
+t.test('the spool keeps the first and last bytes of what passes by, however it is cut into chunks', async (t) => {
+  const spool = await createSpool(t.testdir());
+  t.teardown(() => spool.close());
+  const data = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+  for (const size of [1_000, 65_536, 70_000, 200_000]) {
+    const chunks = Array.from({ length: Math.ceil(data.length / size) }, (_, index) => data.subarray(index * size, (index + 1) * size));
+    const session = spool.open();
+    const { head, tail, bytes } = await session.write(Readable.from(chunks));
+    t.equal(bytes, data.length);
+    t.ok(head.equals(data.subarray(0, KEPT_BYTES)) && tail.equals(data.subarray(-KEPT_BYTES)));
+    await session.close();
+  }
+  t.strictSame(readdirSync(spool.dir), []);
 });
 
 t.test('bytes decide what a file is', async (t) => {

@@ -147,7 +147,7 @@ t.test('the variant without summarizer ends with the evidence, and its state is 
   const graph = buildEvidenceGraph(pipelineConfig, log);
   const run = {
     reasoner: scriptReasoner({ plans: [GLOBAL_PLAN], examinations: [{}] }), evidence: scriptEvidence({ NIQE: 4 }), registry, log, choices: [], regions: [],
-    priorContext: null, checkImagePath: () => null, timings: {}, signal: new AbortController().signal,
+    priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {}, signal: new AbortController().signal,
   };
   const state = await graph.invoke({ query: 'Rate it.', image_path: 'photo.png' }, { configurable: { run } }) as PipelineState;
   t.ok(state.executor_evidence);

@@ -18,6 +18,7 @@ export type ToolValues = Record<string, number | Error>;
 
 export function scriptEvidence(values: ToolValues): EvidenceSource {
   return {
+    prefetch: () => Promise.resolve(),
     availableTools: async () => [...registry.rows],
     measure: async () => new Map(),
     run: async (runs) => runs.map(({ tool, region }): ToolOutcome => {
@@ -42,7 +43,7 @@ export async function runGraph(t: Test, { script, values = { NIQE: 4 }, evidence
   const { log, logs } = captureLog();
   const reasoner = scriptReasoner(script);
   const run: RunContext = {
-    reasoner, evidence, registry, log, choices: [], regions: [], priorContext: null, checkImagePath: () => null, timings: {},
+    reasoner, evidence, registry, log, choices: [], regions: [], priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {},
     signal: new AbortController().signal, ...context,
   };
   const state = await buildGraph(config, log).invoke(
