@@ -14,7 +14,7 @@ import { superviseSidecar } from '../src/tools/sidecar-supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
 import { makePicture } from '../test/support/pictures.ts';
 
-const WARM_UP = 60;
+const WARM_UP = 400;
 const REQUESTS = 300;
 const GOAL_MS = 10;
 

@@ -134,6 +134,8 @@ class MeasurementsEvent(Event, frozen=True, tag="measurements"):
     version: str
     time_ms: Milliseconds
     error: ToolProblem | None
+    # Filled in by the server as the line leaves; a worker does not know when the request came.
+    elapsed_ms: Milliseconds = 0.0
 
 
 class LocalMap(Wire, frozen=True):
@@ -153,6 +155,7 @@ class ToolEvent(Event, frozen=True, tag="tool"):
     time_ms: Milliseconds
     map: LocalMap | None
     error: ToolProblem | None
+    elapsed_ms: Milliseconds = 0.0
 
 
 class EndEvent(Event, frozen=True, tag="end"):

@@ -62,7 +62,7 @@ class MeasureCall:
                 image = ImageEvent(CONTRACT, loaded.width, loaded.height, loaded.channels, queue_ms, loaded.decode_ms)
                 await _send_line(send, image)
                 async for event in session.events():
-                    await _send_line(send, event)
+                    await _send_line(send, msgspec.structs.replace(event, elapsed_ms=milliseconds_since(received)))
             except Exception:
                 write(logging.ERROR, "failed", request_id=frame.header.request_id)
                 last: AnyEvent = ErrorEvent(Problem("INTERNAL", "The sidecar failed; its log says why"))

@@ -21,7 +21,7 @@ export function createRunningCalls(onResult: (key: string, event: ResultEvent) =
     times.push(own);
     try {
       for await (const event of events) {
-        own.ms = event.event === 'end' ? event.time_ms : own.ms + timeOf(event);
+        own.ms = Math.max(own.ms, elapsedAt(event));
         if (event.event === 'tool' || event.event === 'measurements') {
           const key = keyOf(event);
           if (event.error === null) onResult(key, event);
@@ -55,7 +55,12 @@ interface Deferred {
   reject: (error: unknown) => void;
 }
 
-function timeOf(event: MeasureEvent): number {
-  if (event.event === 'image') return event.queue_ms + event.decode_ms;
-  return event.event === 'error' ? 0 : event.time_ms;
+/** The sidecar's own clock: milliseconds since it had the whole request. */
+function elapsedAt(event: MeasureEvent): number {
+  switch (event.event) {
+    case 'image': return event.queue_ms + event.decode_ms;
+    case 'end': return event.time_ms;
+    case 'error': return 0;
+    default: return event.elapsed_ms;
+  }
 }
