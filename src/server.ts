@@ -45,7 +45,7 @@ function sidecarCommand(config: Config) {
   const command = join(cwd, '.venv', 'bin', 'python');
   if (!existsSync(command)) throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
   const workers = config.pipeline.sidecar.workers || availableParallelism();
-  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--exit-with-stdin'] };
+  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--log-level', 'warning', '--exit-with-stdin'] };
 }
 
 function reportStart(app: FastifyInstance, config: Config, log: Logger, supervisor: SidecarSupervisor | null): void {

@@ -23,9 +23,7 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   }
   const scope = resolveScope(plan, run.regions);
   try {
-    // A second decoder looks for damage while the sidecar measures: its time is mostly hidden.
-    const [evidence] = await orAborted(Promise.all([gather(state, plan, scope, run, signal), run.verifyPictures()]), signal);
-    return evidence;
+    return await orAborted(gather(state, plan, scope, run, signal), signal);
   } catch (error) {
     if (run.signal.aborted || isFatal(error, run)) throw error;
     run.log.warn({ err: error }, 'Executor failed');
@@ -51,9 +49,13 @@ async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, r
     run.log.warn({ err: error, subtask }, 'Subtask failed');
   }
   const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
-  const execution = plan.plan.tool_execution
-    ? await executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal })
-    : { scores: null, logs: [], outcomes: [] } satisfies ToolExecution;
+  // A second decoder looks for damage while the tools run: its time is hidden, and the measurements had the processor to themselves.
+  const [execution] = await Promise.all([
+    plan.plan.tool_execution
+      ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal })
+      : { scores: null, logs: [], outcomes: [] } satisfies ToolExecution,
+    run.verifyPictures(),
+  ]);
   return {
     executor_evidence: parse(ExecutorOutput, {
       distortion_set: examination.distortion_set,

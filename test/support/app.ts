@@ -48,7 +48,7 @@ export async function testSidecar(t: Test): Promise<SidecarOrigin> {
 
 export function sidecarCommand(args: readonly string[] = ['--workers', '1']) {
   const cwd = join(projectRoot(), 'sidecar');
-  return { command: join(cwd, '.venv/bin/python'), cwd, args: ['-m', 'iqa_sidecar', '--port', '0', '--exit-with-stdin', ...args] };
+  return { command: join(cwd, '.venv/bin/python'), cwd, args: ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin', ...args] };
 }
 
 export function captureLog(): { log: Logger; logs: Record<string, unknown>[] } {
