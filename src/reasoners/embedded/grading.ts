@@ -33,8 +33,8 @@ function read(indicator: Indicator, { values, reference }: MeasuredRegion): Read
 }
 
 /** With a reference, what it already shows is the picture's own: only the change counts, seen from a typical good photo. */
-function relativeTo(reference: Values | null, { measurement, clean, side }: Indicator, value: number): number {
-  const original = reference?.[measurement] ?? null;
+function relativeTo(reference: Values | null, { measurement, clean, side, relative }: Indicator, value: number): number {
+  const original = relative ? reference?.[measurement] ?? null : null;
   if (original === null) return value;
   const [low = 0, high = 0] = clean;
   return (side === 'above' ? high : low) + (value - original);

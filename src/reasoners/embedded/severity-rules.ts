@@ -10,6 +10,7 @@ const Indicator = Type.Object({
   side: Type.Enum(['above', 'below'], { description: 'On which side of the cuts the distortion lies.' }),
   cuts: Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'Where slight, moderate, severe and extreme begin.' }),
   clean: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Where most good photos lie.' }),
+  relative: Type.Boolean({ default: true, description: 'Whether, beside a reference, only the change from it counts.' }),
   digits: Type.Integer({ minimum: 0, maximum: 4, default: 1, description: 'Digits behind the point when quoted.' }),
   says: NonBlank('What the value means, with {value} in it.'),
   typical: NonBlank('What good photos have, with {low} and {high} in it.'),

@@ -11,7 +11,8 @@ export function tellScore(score: QualityScore | null, evidence: ExecutorOutput):
   if (!score) return null;
   const tools = new Map(Object.values(evidence.quality_scores ?? {}).flatMap((scores) => Object.values(scores)));
   const from = [...tools].map(([tool, value]) => `${tool} ${value.toFixed(1)}`);
-  return `The quality is ${score.level.toLowerCase()}, ${score.value.toFixed(1)} of 5${from.length > 0 ? ` (${list(from)})` : ''}.`;
+  // Two digits: 3.48 is fair, but "3.5" would read as good.
+  return `The quality is ${score.level.toLowerCase()}, ${score.value.toFixed(2)} of 5${from.length > 0 ? ` (${list(from)})` : ''}.`;
 }
 
 export function tellFindings(judged: readonly Judged[], rules: SeverityRules): string | null {

@@ -95,7 +95,7 @@ t.test('scoring: the level word, never at odds with the number', async (t) => {
   for (let value = 1; value <= 5; value += 0.25) {
     const { final_answer, quality_reasoning, score } = await ask('Rate the quality of this photo.', evidence({ Noise: 'slight' }, value));
     t.equal(final_answer, score?.level);
-    t.ok(quality_reasoning.includes(`The quality is ${final_answer.toLowerCase()}, ${(score?.value ?? 0).toFixed(1)} of 5`));
+    t.ok(quality_reasoning.includes(`The quality is ${final_answer.toLowerCase()}, ${(score?.value ?? 0).toFixed(2)} of 5`));
     t.equal(LEVELS.filter((level) => new RegExp(`quality is ${level}`, 'i').test(quality_reasoning)).length, 1);
   }
 });
