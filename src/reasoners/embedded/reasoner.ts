@@ -50,7 +50,7 @@ async function examine(request: ExamineRequest, rules: SeverityRules): Promise<E
       return null;
     }
   };
-  const grades = await gradeAll(request, rules).catch((error: unknown) => {
+  const grades = await gradeAll(request, rules).then((all) => (named ? widen(all, named, rules) : all)).catch((error: unknown) => {
     examination.failures.push({ subtask: 'measurements', error });
     return null;
   });
@@ -73,6 +73,16 @@ async function gradeAll({ regions, measurements }: ExamineRequest, rules: Severi
     const values = measured.get(name);
     return values ? [[name, gradeRegion(name, values, rules)]] : [];
   }));
+}
+
+/** A category that the question names is graded by all that the question is about: no sharpness means too much of it, or blur. */
+function widen(grades: Grades, named: DistortionSet, rules: SeverityRules): Grades {
+  return new Map([...grades].map(([object, ranked]) => [object, ranked.map((grade) => {
+    const also = named[object]?.includes(grade.distortion) ? rules.categories.get(grade.distortion)?.when_named ?? [] : [];
+    // Ranked strongest first: the first of them is the worst.
+    const worst = ranked.find(({ distortion }) => distortion === grade.distortion || also.includes(distortion)) ?? grade;
+    return { ...worst, distortion: grade.distortion };
+  })]));
 }
 
 /** Everything that shows; on a clean picture the likeliest, so that there is something to look at. */

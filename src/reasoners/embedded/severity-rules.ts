@@ -1,7 +1,7 @@
 // The thresholds between "none" and "extreme", as data: which measurement tells which distortion, and from where on.
 import Type, { type Static } from 'typebox';
 import { defineModel } from '../../../schemas/model.ts';
-import { DISTORTION_CATEGORIES, NonBlank, Nullable, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { DISTORTION_CATEGORIES, DistortionCategory, NonBlank, Nullable } from '../../../schemas/vocabulary.ts';
 import { readYaml } from '../../config.ts';
 import { ConfigError } from '../../errors.ts';
 
@@ -25,6 +25,7 @@ export type Indicator = Static<typeof Indicator>;
 
 const CategoryRules = Type.Object({
   name: NonBlank('The distortion as a noun in an answer.'),
+  when_named: Type.Array(DistortionCategory, { default: [], description: 'Categories that a question about this one is about as well: who asks for sharpness asks for blur.' }),
   indicators: Type.Array(Indicator, { minItems: 1 }),
 }, { additionalProperties: false });
 

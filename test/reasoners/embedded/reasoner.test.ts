@@ -71,6 +71,14 @@ t.test('detection always names something to look at; selection follows strength 
   t.equal(doubted.selected_tools?.['Global']?.['Noise'], 'BRISQUE');
 });
 
+t.test('a question about sharpness is about blur as well; blur that was found by itself is not called over-sharpening', async (t) => {
+  const blurred = { ...CLEAN, edge_width_px: 8, edge_width_sharp_px: 5 };
+  const named = await reasoner.examine(examineRequest({ named: { Global: ['Sharpness'] }, plan: { ...GLOBAL_PLAN, plan: { ...GLOBAL_PLAN.plan, distortion_detection: false } } }, blurred), signal);
+  t.match(named.distortion_analysis?.['Global'], [{ type: 'Sharpness', severity: 'severe', explanation: /edges are/ }]);
+  const found = await reasoner.examine(examineRequest({}, blurred), signal);
+  t.strictSame(found.distortion_set?.['Global'], ['Blurs']);
+});
+
 t.test('measurements that fail are reported, not guessed', async (t) => {
   const examination = await reasoner.examine(examineRequest({ measurements: () => Promise.reject(new Error('dark')) }), signal);
   t.match(examination, { distortion_set: null, distortion_analysis: null, selected_tools: null, failures: [{ subtask: 'measurements' }] });
