@@ -74,7 +74,7 @@ t.test('detection always names something to look at; selection follows strength 
 t.test('a question about sharpness is about blur as well; blur that was found by itself is not called over-sharpening', async (t) => {
   const blurred = { ...CLEAN, edge_width_px: 8, edge_width_sharp_px: 5 };
   const named = await reasoner.examine(examineRequest({ named: { Global: ['Sharpness'] }, plan: { ...GLOBAL_PLAN, plan: { ...GLOBAL_PLAN.plan, distortion_detection: false } } }, blurred), signal);
-  t.match(named.distortion_analysis?.['Global'], [{ type: 'Sharpness', severity: 'severe', explanation: /edges are/ }]);
+  t.match(named.distortion_analysis?.['Global'], [{ type: 'Sharpness', severity: 'severe', explanation: /edges are/i }]);
   const found = await reasoner.examine(examineRequest({}, blurred), signal);
   t.strictSame(found.distortion_set?.['Global'], ['Blurs']);
 });
