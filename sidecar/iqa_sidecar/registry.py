@@ -35,8 +35,5 @@ def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
 
 
 TOOLS: dict[str, Tool] = {
-    tool.name: tool
-    for tool in (psnr.TOOL, ssim.TOOL, ms_ssim.TOOL, gmsd.TOOL, niqe.TOOL, brisque.TOOL)
-    # A tool whose fitted data is not installed is absent rather than faked.
-    if tool is not None
+    tool.name: tool for tool in (psnr.TOOL, ssim.TOOL, ms_ssim.TOOL, gmsd.TOOL, niqe.TOOL, brisque.TOOL)
 }

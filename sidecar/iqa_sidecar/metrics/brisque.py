@@ -67,4 +67,4 @@ def create_tool(regression: Regression) -> Tool:
     return Tool(name="BRISQUE", version="1.0.0", needs_reference=False, min_side=32, has_map=False, score=score)
 
 
-TOOL = create_tool(Regression.load(_REGRESSION_FILE)) if _REGRESSION_FILE.exists() else None
+TOOL = create_tool(Regression.load(_REGRESSION_FILE))

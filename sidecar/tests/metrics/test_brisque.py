@@ -14,8 +14,6 @@ from .. import pictures
 from . import oracles
 from .levels import assert_rising, graded, value
 
-needs_fit = pytest.mark.skipif(brisque.TOOL is None, reason="the fitted regression is not installed")
-
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_features_agree_with_the_direct_version(seed: int, height: int, width: int) -> None:
@@ -56,7 +54,6 @@ def test_values_are_clipped_to_0_and_100() -> None:
         assert create_tool(regression).score(Pair(Picture(pictures.photo(1))), False).value == expected
 
 
-@needs_fit
 def test_the_installed_model_is_registered_and_reacts() -> None:
     assert TOOLS["BRISQUE"] is brisque.TOOL
     photo = pictures.photo(1, 384, 480)
@@ -65,7 +62,6 @@ def test_the_installed_model_is_registered_and_reacts() -> None:
         assert value("BRISQUE", graded(distortion, photo)[-1]) > plain + 10
 
 
-@needs_fit
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("distortion", ["blur", "noise"])
 def test_the_installed_model_rises_with_visible_levels(distortion: str, seed: int) -> None:
