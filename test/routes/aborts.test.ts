@@ -1,0 +1,75 @@
+// Runs that end early: the client hangs up, the deadline passes, the sidecar is slow or busy. All of it reaches the sidecar's side of the wire.
+import { readdirSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import type { Problem } from '../../schemas/problem.ts';
+import { buildTestApp, formRequest, type TestAppOptions } from '../support/app.ts';
+import { makePicture } from '../support/pictures.ts';
+import { until } from '../support/service.ts';
+
+const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
+const TOOLS = JSON.stringify({
+  contract: 1, engine: 'slow', measurements: { version: '1', catalogue: [] }, limits: { max_bytes: 1, max_pixels: 1, max_regions: 1, max_tools: 1 },
+  tools: [{ name: 'NIQE', version: '1.0.0', needs_reference: false, min_side: 1, has_map: false, available: true, reason: null }],
+});
+
+/** A sidecar that has tools but takes its time to measure. */
+async function slowSidecar(t: Test, onMeasure: (response: ServerResponse) => void): Promise<string> {
+  const listener: RequestListener = (request, response) => {
+    if (request.url === '/v1/tools') response.end(TOOLS);
+    else request.resume().on('end', () => { onMeasure(response); });
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => { server.closeAllConnections(); server.close(); });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
+  ...config, pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 300 } },
+});
+
+t.test('a client that hangs up stops the call to the sidecar, and its files go', async (t) => {
+  let measuring = 0;
+  let stopped = 0;
+  const origin = await slowSidecar(t, (response) => {
+    measuring += 1;
+    response.on('close', () => { stopped += 1; });
+  });
+  const { app, spool } = await buildTestApp(t, { origin: () => origin });
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  const controller = new AbortController();
+  const { payload, headers } = await formRequest({ image: picture });
+  const asking = fetch(`${address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string>, signal: controller.signal });
+  await until(() => measuring > 0);
+  controller.abort();
+  await t.rejects(asking);
+  await until(() => stopped === measuring);
+  await until(() => readdirSync(spool.dir).length === 0);
+  t.pass('nothing is left');
+});
+
+t.test('past the deadline the answer is 504, and the call is stopped', async (t) => {
+  let stopped = false;
+  const origin = await slowSidecar(t, (response) => { response.on('close', () => { stopped = true; }); });
+  const { app } = await buildTestApp(t, { origin: () => origin, adjust: hurried });
+  const response = await app.inject(await formRequest({ image: picture }));
+  t.match(response.json<Problem>(), { status: 504, code: 'IQA_DEADLINE', detail: /longer than 300 ms/ });
+  await until(() => stopped);
+});
+
+t.test('a busy sidecar is 503 with its own Retry-After', async (t) => {
+  const origin = await slowSidecar(t, (response) => { response.writeHead(503, { 'retry-after': '7' }).end('{"error":{"code":"BUSY","message":"queue full"}}'); });
+  const { app } = await buildTestApp(t, { origin: () => origin });
+  const response = await app.inject(await formRequest({ image: picture }));
+  t.match(response.json<Problem>(), { status: 503, code: 'IQA_BUSY' });
+  t.equal(response.headers['retry-after'], '7');
+});
+
+t.test('a sidecar that breaks off while measuring is 503', async (t) => {
+  const origin = await slowSidecar(t, (response) => { response.destroy(); });
+  const { app } = await buildTestApp(t, { origin: () => origin });
+  const response = await app.inject(await formRequest({ image: picture }));
+  t.match(response.json<Problem>(), { status: 503, code: 'IQA_TOOL_UNAVAILABLE' });
+});
