@@ -9,6 +9,9 @@ export const MAX_REPLAN_LIMIT = 10;
 
 const File = (description: string) => Type.String({ format: 'binary', description });
 
+/** What Swagger UI fills a field with: something that works as it stands. */
+const example = <T>(value: T) => ({ examples: [value] });
+
 export const Region = Type.Object({
   name: NonBlank('Name of the object, as the query calls it.', { maxLength: 100 }),
   box: Box,
@@ -18,17 +21,17 @@ export type Region = Static<typeof Region>;
 export const AssessRequest = Type.Object({
   image: File('The image to assess.'),
   reference: Type.Optional(File('The pristine original of the same size, for full-reference tools.')),
-  query: Type.Optional(NonBlank('The question about the image.', { maxLength: 20_000 })),
+  query: Type.Optional(NonBlank('The question about the image.', { maxLength: 20_000, ...example(DEFAULT_QUERY) })),
   max_replan_iterations: Type.Optional(Type.Integer({
     minimum: 0, maximum: MAX_REPLAN_LIMIT, default: DEFAULT_MAX_REPLAN_ITERATIONS,
     description: 'Limit of the replanning loop. A limit of N allows N − 1 replans: 0 and 1 allow none.',
   })),
   choices: Type.Optional(Type.Array(NonBlank('An answer option.', { maxLength: 1_000 }), {
-    minItems: 2, maxItems: 26, description: 'Answer options (a JSON array), besides those found in the query.',
+    minItems: 2, maxItems: 26, description: 'Answer options, besides those found in the query: the field repeated, or once as a JSON array.', ...example([]),
   })),
-  regions: Type.Optional(Type.Array(Region, { maxItems: 16, description: 'Boxes of objects (a JSON array), in pixels of the upright image.' })),
-  prior_context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What earlier turns established (a JSON object).' })),
+  regions: Type.Optional(Type.Array(Region, { maxItems: 16, description: 'Boxes of objects (a JSON array), in pixels of the upright image.', ...example([]) })),
+  prior_context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What earlier turns established (a JSON object).', ...example({}) })),
   align: Type.Optional(Type.Enum(['none', 'resize'], { default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
-  backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100 })),
+  backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100, ...example('auto') })),
 }, { additionalProperties: false, description: 'A question about the quality of an image.' });
 export type AssessRequest = Static<typeof AssessRequest>;

@@ -22,7 +22,7 @@ export const Level = Type.Enum([...LEVELS], { description: 'The quality level: E
 export type Level = Static<typeof Level>;
 
 /** A string with at least one character that is not white space. */
-export const NonBlank = (description: string, options: { maxLength?: number } = {}) =>
+export const NonBlank = (description: string, options: { maxLength?: number; examples?: string[] } = {}) =>
   Type.String({ pattern: '\\S', description, ...options });
 
 /** A value or null; absent input becomes null unless told otherwise. */

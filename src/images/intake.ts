@@ -7,6 +7,8 @@ import type { SpooledFile, SpoolSession } from './spool.ts';
 const FILE_FIELDS = ['image', 'reference'] as const;
 export type FileField = (typeof FILE_FIELDS)[number];
 const JSON_FIELDS = ['choices', 'regions', 'prior_context'];
+/** May be repeated: each part is one item. */
+const LIST_FIELD = 'choices';
 const NUMBER_FIELDS = ['max_replan_iterations'];
 
 export interface Upload {
@@ -48,9 +50,15 @@ async function receiveFile(part: MultipartFile, { files, body }: Upload, session
 function receiveField(part: MultipartValue, { body }: Upload): void {
   const name = part.fieldname;
   if (part.fieldnameTruncated || Buffer.byteLength(name) > MAX_FIELD_NAME_BYTES) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
+  // Forms send an empty text for what was left out, a file that was not chosen included. A blank query is an error of its own.
+  if (part.value === '' && !['image', 'query'].includes(name)) return;
   // Text must never be taken for a path to a file.
   if ((FILE_FIELDS as readonly string[]).includes(name)) throw invalid(`Expected a file for ${name} but received text`);
   if (part.valueTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${MAX_FIELD_BYTES} bytes for ${shorten(name)} but received more`);
+  if (name === LIST_FIELD && typeof part.value === 'string' && !/^\s*\[/.test(part.value)) {
+    body[name] = [...(body[name] as unknown[] | undefined ?? []), part.value];
+    return;
+  }
   refuseTwice(name, body);
   // A part declared as application/json arrives parsed.
   body[name] = typeof part.value === 'string' ? valueOf(name, part.value) : part.value;

@@ -101,6 +101,15 @@ t.test('multiple choice is answered with a letter', async (t) => {
   t.equal(inQuery.summarizer_result?.final_answer, 'B');
   const inField = await assess({ image: blurred, query: 'Which distortion is most apparent?', choices: '["JPEG artifacts", "Noise", "Blur"]' });
   t.equal(inField.summarizer_result?.final_answer, 'C');
+  const repeated = new FormData();
+  repeated.append('image', new Blob([new Uint8Array(blurred)]), 'x.png');
+  repeated.append('query', 'Which distortion is most apparent?');
+  for (const choice of ['Noise', 'Blur']) repeated.append('choices', choice);
+  // What Swagger UI sends for what was left out.
+  for (const field of ['reference', 'regions', 'prior_context', 'max_replan_iterations', 'align']) repeated.append(field, '');
+  const encoded = new Response(repeated);
+  const response = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': encoded.headers.get('content-type') ?? '' }, payload: Buffer.from(await encoded.arrayBuffer()) });
+  t.equal(response.json<Assessment>().summarizer_result?.final_answer, 'B');
 });
 
 t.test('a question about taste gets an honest answer and empty evidence', async (t) => {
@@ -131,7 +140,9 @@ t.test('refusals: each with its own code and sentence', async (t) => {
     ['unknown file field', { image: clean, mask: clean }, { status: 422, detail: /files only for image and reference/ }],
     ['limit too high', { image: clean, max_replan_iterations: '11' }, { status: 422, detail: /integer from 0 to 10/ }],
     ['limit no number', { image: clean, max_replan_iterations: 'many' }, { status: 422, detail: /integer from 0 to 10.*"many"/ }],
-    ['choices no JSON', { image: clean, choices: 'a, b' }, { status: 422, detail: /JSON for choices/ }],
+    ['choices no JSON', { image: clean, choices: '[a, b' }, { status: 422, detail: /JSON for choices/ }],
+    ['one choice', { image: clean, choices: 'Blur' }, { status: 422, detail: /2 to 26 items.*\/choices/ }],
+    ['regions no JSON', { image: clean, regions: 'car' }, { status: 422, detail: /JSON for regions/ }],
     ['unknown back end', { image: clean, backend: 'oracle' }, { status: 422, detail: 'Expected one of auto, embedded for backend but received "oracle"' }],
     ['box outside', { image: clean, regions: '[{"name":"car","box":[500,0,50,50]}]' }, { status: 422, detail: /inside the image of 512 × 384/ }],
     ['empty file', { image: Buffer.alloc(0) }, { status: 422, code: 'IQA_INPUT_IMAGE', detail: /empty/ }],
