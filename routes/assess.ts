@@ -59,7 +59,7 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
   async function prepare(request: FastifyRequest, { align = 'none' }: AssessRequest): Promise<{ image: PreparedImage; reference: PreparedImage | null }> {
     const upload = received.get(request);
     const file = upload?.files.get('image');
-    if (!upload || !file) throw new IqaError('IQA_INPUT_INVALID', 'Expected a file for image but received none');
+    if (!upload || !file) throw new TypeError('Expected the intake to have received an image');
     const referenceFile = upload.files.get('reference');
     const [image, reference] = await Promise.all([
       prepareImage(file, 'image', upload.session, limits),

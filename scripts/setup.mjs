@@ -19,7 +19,7 @@ function setUp() {
   // With SIDECAR_URL the sidecar runs elsewhere and needs no Python here.
   if (!process.env['SIDECAR_URL'] || options.has('--dev')) {
     step('python', ['sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'python')), () => installPython('requirements.lock', true));
-    if (options.has('--dev')) step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => true, () => installPython('requirements-dev.lock', false));
+    if (options.has('--dev')) step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'pytest')), () => installPython('requirements-dev.lock', false));
   }
   if (!options.has('--no-build')) {
     step('build', ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'], () => existsSync(join(root, 'dist', 'src', 'server.js')), build);

@@ -15,7 +15,7 @@ import type { Config } from './config.ts';
 import type { Spool } from './images/spool.ts';
 import { registerOpenApi } from './openapi.ts';
 import { buildGraph } from './pipeline/graph.ts';
-import { registerProblems, sendProblem } from './problems.ts';
+import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.ts';
 import { createReasoners } from './reasoners/selection.ts';
 import { createResultCache } from './tools/cache.ts';
 import { loadRegistry } from './tools/registry.ts';
@@ -28,12 +28,17 @@ export interface Parts {
   sidecar: SidecarClient;
 }
 
+const UPLOAD_TIMEOUT_MS = 120_000;
+
 export async function buildApp(config: Config, { log, spool, sidecar }: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
+    clientErrorHandler: refuseBrokenRequest,
+    // A body that trickles in must not hold its connection for ever.
+    requestTimeout: UPLOAD_TIMEOUT_MS,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -64,7 +69,7 @@ function registerRequestLog(app: FastifyInstance): void {
     void reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info({ method: request.method, url: request.url, status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
+    request.log.info({ method: request.method, path: request.url.split('?')[0], status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
   });
 }
 

@@ -49,11 +49,10 @@ export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
   return async (input, call) => {
     const started = performance.now();
-    const finished = new AbortController();
     const deadline = AbortSignal.timeout(config.timeouts_ms.request);
     const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]));
     // A sidecar that is down is found again by the executor, which knows what it means.
-    run.evidence.prefetch(AbortSignal.any([run.signal, finished.signal])).catch(() => undefined);
+    run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
       const state = await graph.invoke(initialState(input), settings) as PipelineState;
@@ -64,7 +63,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
       if (deadline.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${config.timeouts_ms.request} ms`, { cause: error });
       throw error;
     } finally {
-      finished.abort();
+      run.evidence.dropPrefetch();
     }
   };
 }

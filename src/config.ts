@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
+import { MAX_REPLAN_LIMIT } from '../schemas/assess-request.ts';
 import { defineModel, parse, ValidationError } from '../schemas/model.ts';
 import { ConfigError, messageOf } from './errors.ts';
 
@@ -14,7 +15,8 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
     request: Milliseconds, planner: Milliseconds, executor: Milliseconds, summarizer: Milliseconds,
     tool: Type.Integer({ minimum: 100, maximum: 600_000 }),
   }, { additionalProperties: false }),
-  replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 4 }) }, { additionalProperties: false }),
+  // Three steps a round: the largest limit that a request may ask for must fit.
+  replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 3 * MAX_REPLAN_LIMIT + 2 }) }, { additionalProperties: false }),
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),

@@ -65,3 +65,8 @@ export class ConfigError extends Error {
 
 export const isAbort = (error: unknown): boolean => error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What of an error may leave the house: its sentence, without paths and addresses. The log has the rest. */
+export function publicMessage(error: unknown): string {
+  return messageOf(error).replaceAll(/\bhttps?:\/\/\S+/g, '(address)').replaceAll(/(?<![\w.])\/[\w.@-]+(\/[\w.@-]+)+/g, '(path)').replaceAll(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?/g, '(address)');
+}

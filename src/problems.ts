@@ -1,8 +1,11 @@
 // The HTTP edge of errors: whatever was thrown, on whatever route, leaves as RFC 9457 problem+json.
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ValidationError } from '../schemas/model.ts';
 import type { Problem } from '../schemas/problem.ts';
-import { ERROR_KINDS, IqaError, type ErrorCode } from './errors.ts';
+import { ERROR_KINDS, IqaError, messageOf, type ErrorCode } from './errors.ts';
 
 export function registerProblems(app: FastifyInstance): void {
   const allowedMethods = watchRoutes(app);
@@ -18,9 +21,11 @@ export function registerProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = translate(error);
-  const log = { err: error, code: known.code };
-  if (known.status >= 500 && known.code !== 'IQA_BUSY') request.log.error(log, 'Request failed');
+  const known = translate(error, request);
+  void reply.header('x-request-id', request.id);
+  // Nobody is left to answer, and nothing of it is a fault of ours.
+  if (request.raw.socket.destroyed) request.log.info({ reason: messageOf(error) }, 'Client hung up');
+  else if (known.status >= 500 && known.code !== 'IQA_BUSY') request.log.error({ err: error, code: known.code }, 'Request failed');
   else request.log.info({ code: known.code, detail: known.message }, 'Request refused');
   if (known.retryAfter !== undefined) void reply.header('retry-after', String(known.retryAfter));
   if (known.allow !== undefined) void reply.header('allow', known.allow);
@@ -42,7 +47,6 @@ export function problemOf(error: IqaError, requestId: string): Problem {
 
 /** Fastify's and its plugins' own errors, by their codes, in our words. */
 const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected multipart/form-data but received another content type'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['IQA_INPUT_TOO_LARGE', 'The request body is larger than this route takes'],
   FST_ERR_CTP_EMPTY_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected a content type but received none'],
   FST_PARTS_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more parts than this route takes'],
@@ -54,10 +58,13 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_MP_PREMATURE_CLOSE: ['IQA_INPUT_MALFORMED', 'The request ended before the form did'],
 };
 
-function translate(error: unknown): IqaError {
+function translate(error: unknown, request: FastifyRequest): IqaError {
   if (error instanceof IqaError) return error;
   if (error instanceof ValidationError) return new IqaError('IQA_INPUT_INVALID', error.issues.map((issue) => issue.message).join('; '), { issues: error.issues });
   const { code, statusCode } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data but received ${request.headers['content-type']?.slice(0, 100) ?? 'no content type'}`, { cause: error });
+  }
   const known = FRAMEWORK_ERRORS[code ?? ''];
   if (known) return new IqaError(known[0], known[1], { cause: error });
   // Whatever a client sends wrong below us (a broken form, a bad URL) is a 4xx; its wording is the parser's.
@@ -77,9 +84,24 @@ function watchRoutes(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     if (url.includes('*')) return;
-    routes.push({ pattern: new RegExp(`^${url.replaceAll(/[.]/g, '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`), methods: [method].flat() });
+    routes.push({ pattern: new RegExp(`^${url.replaceAll(/[.]/g, '\\.').replaceAll(/:\w+/g, '[^/]+')}$`), methods: [method].flat() });
   });
   return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
 }
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '').slice(0, 200);
+
+/** What is no HTTP at all never reaches a route; it is answered on the bare socket, as a problem too. */
+export function refuseBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const requestId = randomUUID();
+  const known = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? new IqaError('IQA_INPUT_TIMEOUT', 'The request did not arrive in time')
+    : error.code === 'HPE_HEADER_OVERFLOW'
+      ? new IqaError('IQA_INPUT_TOO_LARGE', 'The headers are larger than this service takes')
+      : new IqaError('IQA_INPUT_MALFORMED', 'The request is not valid HTTP');
+  this.log.info({ request_id: requestId, code: known.code, reason: error.code }, 'Request refused');
+  const body = JSON.stringify(problemOf(known, requestId));
+  const head = [`HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`, 'Content-Type: application/problem+json', `X-Request-Id: ${requestId}`, `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

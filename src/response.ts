@@ -58,7 +58,7 @@ function findDegradation({ error, executor_evidence }: PipelineState): string | 
   const logs = executor_evidence?.tool_logs ?? [];
   const failed = logs.find((log) => log.error !== null);
   if (!failed) return null;
-  const fallback = logs.find((log) => log.fallback && log.error === null);
+  const fallback = logs.find((log) => log.fallback && log.error === null && log.object_name === failed.object_name && log.distortion === failed.distortion);
   return fallback ? `${fallback.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}` : failed.error;
 }
 

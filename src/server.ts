@@ -45,7 +45,13 @@ function sidecarCommand(config: Config) {
   const command = join(cwd, '.venv', 'bin', 'python');
   if (!existsSync(command)) throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
   const workers = config.pipeline.sidecar.workers || availableParallelism();
-  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--log-level', 'warning', '--exit-with-stdin'] };
+  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--log-level', 'warning', '--exit-with-stdin', ...sidecarLimits(config)] };
+}
+
+/** A picture that we accept may be re-encoded, at worst to its bare pixels; image and reference together must still fit. */
+function sidecarLimits({ maxPixels, maxUploadBytes }: Config): string[] {
+  const perPicture = Math.max(3 * maxPixels, maxUploadBytes);
+  return ['--max-pixels', String(maxPixels), '--max-bytes', String(2 * perPicture + 2 ** 20)];
 }
 
 function reportStart(app: FastifyInstance, config: Config, log: Logger, supervisor: SidecarSupervisor | null): void {
@@ -74,6 +80,6 @@ function stopOnSignals(app: FastifyInstance, config: Config, log: Logger, cleanU
 function explainStart(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === 'EADDRINUSE') return `port ${port ?? '?'} is taken; set IQA_PORT to a free one`;
-  if (code === 'EACCES') return `port ${port ?? '?'} may not be used by this user; set IQA_PORT to one above 1023`;
+  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; set IQA_PORT to one above 1023`;
   return messageOf(error);
 }

@@ -96,7 +96,11 @@ class WorkerProcess:
             self._process.kill()
         self._writer.close()
         await asyncio.to_thread(_reap, self._process)
-        await asyncio.wait({self._diary, *([self._pending] if self._pending else [])}, timeout=1)
+        done, _ = await asyncio.wait({self._diary, *([self._pending] if self._pending else [])}, timeout=1)
+        for task in done:
+            # Its failure is known: it was ended. Asked for, so that asyncio does not report it as forgotten.
+            if not task.cancelled():
+                task.exception()
 
     async def _exchange(self, command: Command, files: tuple[memoryview, ...]) -> Reply:
         try:

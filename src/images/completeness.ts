@@ -4,14 +4,12 @@ import type { SpooledFile } from './spool.ts';
 
 type Ends = Pick<SpooledFile, 'bytes' | 'head' | 'tail'>;
 
-/** Whether the file reaches its own end mark. Formats without one are left to the decoder. */
+/** Whether the file reaches its own end mark. JPEG, which phones follow with whole films, and the rest are left to the decoder. */
 export function isComplete(file: Ends, format: ImageFormat): boolean {
   return CHECKS[format]?.(file) ?? true;
 }
 
 const CHECKS: Partial<Record<ImageFormat, (file: Ends) => boolean>> = {
-  // End-of-image marker, which cameras may follow with a little padding or a trailer.
-  jpeg: ({ tail }) => tail.includes(Buffer.from([0xff, 0xd9])),
   // The last chunk is empty and has a fixed check sum.
   png: ({ tail }) => tail.includes(Buffer.from('0000000049454e44ae426082', 'hex')),
   // The container says how long it is.

@@ -9,6 +9,9 @@ import { readJpegQuality } from './jpeg-quality.ts';
 import { ACCEPTED_FORMATS, sniff, type ImageFormat } from './sniffing.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
 
+/** Damage is refused; mere oddities, such as a stray byte before a marker, which many cameras write, are not. */
+const DECODER = { failOn: 'error', sequentialRead: true } as const;
+
 /** A picture ready for measuring: the handle that travels, never the pixels. */
 export interface PreparedImage {
   info: ImageInfo;
@@ -66,7 +69,7 @@ async function readMetadata(file: SpooledFile, field: string): Promise<Metadata>
     // No pixel limit here: metadata reads the header only, and our own limit gives a better sentence.
     return await sharp(file.path, { limitInputPixels: false }).metadata();
   } catch (error) {
-    throw unreadable(field, firstLine(error), error);
+    throw unreadable(field, explainDecoder(error), error);
   }
 }
 
@@ -80,7 +83,7 @@ function deviations(metadata: Metadata, format: ImageFormat): Deviation[] {
   if ((metadata.orientation ?? 1) > 1) add(`turned upright (EXIF orientation ${metadata.orientation ?? 1})`);
   if (metadata.icc && !describesSrgb(metadata.icc)) add('converted from the embedded colour profile to sRGB');
   if (metadata.space === 'cmyk') add('converted from CMYK to sRGB');
-  if (metadata.hasAlpha) add('transparency laid over white');
+  if (metadata.hasAlpha) add('alpha channel laid over white');
   if (metadata.depth !== 'uchar') add('reduced to 8 bits a channel');
   if ((metadata.pages ?? 1) > 1) add(`first of ${metadata.pages ?? 1} frames`);
   if (metadata.space === 'b-w') add('grey: measured with three equal channels', false);
@@ -97,25 +100,26 @@ function uprightSize(metadata: Metadata): { width: number; height: number } {
   return turned ? { width: height, height: width } : { width, height };
 }
 
-async function normalise(path: string, field: string, session: SpoolSession, size?: { width: number; height: number }) {
-  const target = session.reserve();
-  try {
-    const picture = sharp(path, { failOn: 'warning', sequentialRead: true, limitInputPixels: false }).autoOrient().flatten({ background: 'white' }).toColourspace('srgb');
-    if (size) picture.resize(size.width, size.height, { fit: 'fill', kernel: 'lanczos3' });
-    const { size: bytes } = await picture.png({ compressionLevel: 1 }).toFile(target.path);
-    return { path: target.path, bytes, sha256: await sha256Of(target.path) };
-  } catch (error) {
-    throw unreadable(field, firstLine(error), error);
-  }
+function normalise(path: string, field: string, session: SpoolSession, size?: { width: number; height: number }) {
+  return session.produce(async (target) => {
+    try {
+      const picture = sharp(path, { ...DECODER, limitInputPixels: false }).autoOrient().flatten({ background: 'white' }).toColourspace('srgb');
+      if (size) picture.resize(size.width, size.height, { fit: 'fill', kernel: 'lanczos3' });
+      const { size: bytes } = await picture.png({ compressionLevel: 1 }).toFile(target);
+      return { path: target, bytes, sha256: await sha256Of(target) };
+    } catch (error) {
+      throw unreadable(field, explainDecoder(error), error);
+    }
+  });
 }
 
 /** Reading rows in order, the last one is reached only through all others: a whole decode in the memory of one row. */
 async function decodeToLastRow(path: string, field: string, { width, height }: { width: number; height: number }): Promise<void> {
   try {
-    await sharp(path, { failOn: 'warning', sequentialRead: true, limitInputPixels: false })
+    await sharp(path, { ...DECODER, limitInputPixels: false })
       .extract({ left: 0, top: height - 1, width, height: 1 }).raw().toBuffer();
   } catch (error) {
-    throw unreadable(field, firstLine(error), error);
+    throw unreadable(field, explainDecoder(error), error);
   }
 }
 
@@ -134,6 +138,10 @@ function unreadable(field: string, why: string, cause?: unknown): IqaError {
   return new IqaError('IQA_INPUT_IMAGE', `Expected a complete, undamaged picture for ${field}, but ${why}`, { cause });
 }
 
-// libvips names the loader and sometimes the file: only what it says about the picture is for the user.
-const firstLine = (error: unknown): string => (messageOf(error).split('\n')[0] ?? '').replace(/^Input (file|buffer)/, 'the file').replaceAll(/\/\S+/g, '');
+// Decoders speak of their own insides, and sometimes name the file: the user is told what it means, the log has their words.
+function explainDecoder(error: unknown): string {
+  const early = /premature|truncat|end of|bad seek|read error|unable to (read|write)|not enough/i.test(messageOf(error));
+  return early ? 'the file is damaged or ends too early' : 'it cannot be decoded';
+}
+
 const megapixels = (pixels: number): string => (pixels / 1e6).toFixed(1).replace(/\.0$/, '');

@@ -20,6 +20,7 @@ export interface Upload {
 const MAX_FIELDS = 20;
 const MAX_FIELD_BYTES = 100_000;
 const MAX_FIELD_NAME_BYTES = 100;
+const MAX_DEPTH = 32;
 
 export async function receiveUpload(request: FastifyRequest, session: SpoolSession, maxBytes: number): Promise<Upload> {
   if (!request.isMultipart()) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data but received ${request.headers['content-type'] ?? 'no content type'}`);
@@ -32,6 +33,7 @@ export async function receiveUpload(request: FastifyRequest, session: SpoolSessi
     if (part.type === 'file') await receiveFile(part, upload, session, maxBytes);
     else receiveField(part, upload);
   }
+  if (!upload.files.has('image')) throw invalid('Expected a file for image but received none');
   return { files: upload.files, body: { ...upload.body } };
 }
 
@@ -56,12 +58,27 @@ function receiveField(part: MultipartValue, { body }: Upload): void {
   if ((FILE_FIELDS as readonly string[]).includes(name)) throw invalid(`Expected a file for ${name} but received text`);
   if (part.valueTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${MAX_FIELD_BYTES} bytes for ${shorten(name)} but received more`);
   if (name === LIST_FIELD && typeof part.value === 'string' && !/^\s*\[/.test(part.value)) {
-    body[name] = [...(body[name] as unknown[] | undefined ?? []), part.value];
+    const items: unknown = body[name] ?? [];
+    if (!Array.isArray(items)) refuseTwice(name, body);
+    body[name] = [...items as unknown[], part.value];
     return;
   }
   refuseTwice(name, body);
   // A part declared as application/json arrives parsed.
-  body[name] = typeof part.value === 'string' ? valueOf(name, part.value) : part.value;
+  const value: unknown = typeof part.value === 'string' ? valueOf(name, part.value) : part.value;
+  if (depthOf(value) > MAX_DEPTH) throw invalid(`Expected at most ${MAX_DEPTH} levels of nesting for ${shorten(name)} but received more`);
+  body[name] = value;
+}
+
+/** Level by level, without recursion: the very thing it guards against is a stack that overflows. */
+function depthOf(value: unknown): number {
+  let level = [value];
+  let depth = 0;
+  while (level.length > 0 && depth <= MAX_DEPTH) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) as unknown[] : []));
+    depth += 1;
+  }
+  return depth;
 }
 
 /** Text fields that mean something else are read as such; the schema then says whether the value fits. */

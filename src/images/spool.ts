@@ -1,8 +1,8 @@
 // Where uploads wait on disk: a private folder of this process, unguessable names, never a whole file in memory.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,8 +21,8 @@ export interface SpooledFile {
 /** The files of one request. Closing it removes them. */
 export interface SpoolSession {
   write: (source: Readable) => Promise<SpooledFile>;
-  /** A path for a file that somebody else writes, such as a normalised picture. */
-  reserve: () => { id: string; path: string };
+  /** Gives a path to somebody who writes a file there, such as a normalised picture. */
+  produce: <T>(work: (path: string) => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 }
 
@@ -37,7 +37,8 @@ export const KEPT_BYTES = 65_536;
 export async function createSpool(parent: string | null): Promise<Spool> {
   const base = parent ?? tmpdir();
   await mkdir(base, { recursive: true });
-  const dir = await mkdtemp(join(base, `agentic-iqa-${process.pid}-`));
+  await sweep(base);
+  const dir = await mkdtemp(join(base, `${PREFIX}${process.pid}-`));
   return {
     dir,
     open: () => openSession(dir),
@@ -45,33 +46,65 @@ export async function createSpool(parent: string | null): Promise<Spool> {
   };
 }
 
+// The host's name: process ids mean nothing beyond it, and containers may share a folder.
+const PREFIX = `agentic-iqa-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
+
+/** Removes what killed processes left behind: it is users' pictures. */
+async function sweep(base: string): Promise<void> {
+  for (const name of await readdir(base)) {
+    const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
+    if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 function openSession(dir: string): SpoolSession {
   const paths: string[] = [];
-  const reserve = () => {
-    const id = randomUUID();
-    const path = join(dir, id);
+  let closed = false;
+  const remove = (path: string) => rm(path, { force: true });
+
+  async function produce<T>(work: (path: string) => Promise<T>, path = join(dir, randomUUID())): Promise<T> {
     paths.push(path);
-    return { id, path };
-  };
+    try {
+      return await work(path);
+    } finally {
+      // The client may have gone while the file was being written: then nobody else will remove it.
+      if (closed) await remove(path);
+    }
+  }
+
   return {
-    reserve,
-    async write(source) {
-      const { id, path } = reserve();
-      const hash = createHash('sha256');
-      let bytes = 0;
-      let head: Buffer = Buffer.alloc(0);
-      let tail: Buffer = Buffer.alloc(0);
-      source.on('data', (chunk: Buffer) => {
-        hash.update(chunk);
-        bytes += chunk.length;
-        if (head.length < KEPT_BYTES) head = Buffer.concat([head, chunk.subarray(0, KEPT_BYTES - head.length)]);
-        tail = chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
-      });
-      await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-      return { id, path, bytes, sha256: hash.digest('hex'), head, tail };
+    produce: (work) => produce(work),
+    write(source) {
+      const id = randomUUID();
+      return produce(async (path) => ({ id, path, ...await store(source, path) }), join(dir, id));
     },
     async close() {
-      await Promise.all(paths.map((path) => rm(path, { force: true })));
+      closed = true;
+      await Promise.all(paths.map(remove));
     },
   };
+}
+
+async function store(source: Readable, path: string): Promise<Pick<SpooledFile, 'bytes' | 'sha256' | 'head' | 'tail'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let head: Buffer = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
+  source.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    bytes += chunk.length;
+    if (head.length < KEPT_BYTES) head = Buffer.concat([head, chunk.subarray(0, KEPT_BYTES - head.length)]);
+    tail = chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
+  });
+  await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  return { bytes, sha256: hash.digest('hex'), head, tail };
 }

@@ -3,6 +3,7 @@ import type { ExecutorOutput } from '../../schemas/executor.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import type { SummarizerOutput } from '../../schemas/summarizer.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
+import { ownEntry } from './own-entry.ts';
 import { REPLAN_REASONS } from './plan-rules.ts';
 import type { Scope } from './scope.ts';
 
@@ -15,25 +16,26 @@ export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: S
   if (plan.query_type === 'Other') return [];
   return scope.regions.flatMap(({ name }) => {
     const gaps: string[] = [];
-    const detected = evidence.distortion_set?.[name] ?? scope.named?.[name];
+    const detected = ownEntry(evidence.distortion_set, name) ?? ownEntry(scope.named, name);
     if (plan.plan.distortion_detection && !detected?.length) gaps.push(REPLAN_REASONS.distortions(name));
-    if (plan.plan.distortion_analysis && isAsked(name, scope) && !evidence.distortion_analysis?.[name]?.length) gaps.push(REPLAN_REASONS.distortionAnalysis(name));
-    if (plan.plan.tool_execution && isAsked(name, scope) && Object.keys(evidence.quality_scores?.[name] ?? {}).length === 0) gaps.push(REPLAN_REASONS.toolScores(name));
+    if (plan.plan.distortion_analysis && isAsked(name, scope) && !ownEntry(evidence.distortion_analysis, name)?.length) gaps.push(REPLAN_REASONS.distortionAnalysis(name));
+    if (plan.plan.tool_execution && isAsked(name, scope) && Object.keys(ownEntry(evidence.quality_scores, name) ?? {}).length === 0) gaps.push(REPLAN_REASONS.toolScores(name));
     const conflict = findConflict(evidence, name);
     return conflict ? [...gaps, REPLAN_REASONS.contradiction(name)] : gaps;
   });
 }
 
 /** With distortions named per object, a region without any named one has nothing to be analysed. */
-const isAsked = (name: string, scope: Scope): boolean => scope.named === null || (scope.named[name]?.length ?? 0) > 0;
+const isAsked = (name: string, scope: Scope): boolean => scope.named === null || (ownEntry(scope.named, name)?.length ?? 0) > 0;
 
 /** The lead tool that contradicts the analysis of its own distortion, if any. */
 function findConflict(evidence: ExecutorOutput, object: string): string | null {
-  const analyses = evidence.distortion_analysis?.[object] ?? [];
-  for (const [distortion, [tool, score]] of Object.entries(evidence.quality_scores?.[object] ?? {})) {
+  const analyses = ownEntry(evidence.distortion_analysis, object) ?? [];
+  for (const [distortion, [tool, score]] of Object.entries(ownEntry(evidence.quality_scores, object) ?? {})) {
     const severity = analyses.find((analysis) => analysis.type === distortion)?.severity;
     if (severity === 'extreme' && score >= NEARLY_PERFECT) return tool;
-    if (severity === 'none' && score <= RUINED && analyses.every((analysis) => analysis.severity === 'none')) return tool;
+    // A question about one distortion says nothing of the others, which may well have ruined the picture.
+    if (evidence.distortion_set !== null && score <= RUINED && analyses.every((analysis) => analysis.severity === 'none')) return tool;
   }
   return null;
 }

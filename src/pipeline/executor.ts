@@ -4,7 +4,7 @@ import { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
 import { parse } from '../../schemas/model.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
-import { IqaError, messageOf } from '../errors.ts';
+import { IqaError, publicMessage } from '../errors.ts';
 import type { Examination } from '../reasoners/reasoner.ts';
 import type { ToolOutcome } from '../tools/evidence-source.ts';
 import { doubtedTools } from './evidence-check.ts';
@@ -18,10 +18,12 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   const { plan } = state;
   if (!plan) throw new TypeError('Expected a plan before the executor runs');
   if (plan.query_type === 'Other') {
+    run.evidence.dropPrefetch();
     await run.verifyPictures();
     return { executor_evidence: parse(ExecutorOutput, {}), findings: [], tool_diagnostics: [], notes: [] };
   }
   const scope = resolveScope(plan, run.regions);
+  if (!scope.regions.some(({ box }) => box === null)) run.evidence.dropPrefetch();
   try {
     return await orAborted(gather(state, plan, scope, run, signal), signal);
   } catch (error) {
@@ -48,14 +50,19 @@ async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, r
     if (isFatal(error, run)) throw error;
     run.log.warn({ err: error, subtask }, 'Subtask failed');
   }
-  const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
   // A second decoder looks for damage while the tools run: its time is hidden, and the measurements had the processor to themselves.
+  const nothing: ToolExecution = { scores: null, logs: [], outcomes: [] };
   const [execution] = await Promise.all([
     plan.plan.tool_execution
-      ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal })
-      : { scores: null, logs: [], outcomes: [] } satisfies ToolExecution,
+      ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal }).catch((error: unknown) => {
+        if (signal.aborted || isFatal(error, run)) throw error;
+        examination.failures.push({ subtask: 'tool_execution', error });
+        return nothing;
+      })
+      : nothing,
     run.verifyPictures(),
   ]);
+  const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
   return {
     executor_evidence: parse(ExecutorOutput, {
       distortion_set: examination.distortion_set,
@@ -79,10 +86,10 @@ function assign(plan: PlannerOutput, scope: Scope, { distortion_set, selected_to
     [object, Object.fromEntries(categories.map((category) => [category, tool]))]));
 }
 
-/** Without tools the embedded reasoner has nothing to go by; damaged pixels are the caller's to mend. */
+/** Without tools the embedded reasoner has nothing to go by; what is wrong with the input is the caller's to mend. */
 function isFatal(error: unknown, run: RunContext): boolean {
   if (!(error instanceof IqaError)) return false;
-  if (error.code === 'IQA_INPUT_IMAGE') return true;
+  if (error.code.startsWith('IQA_INPUT_')) return true;
   return (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') && !run.reasoner.seesPixels;
 }
 
@@ -91,7 +98,7 @@ const failedEvidence = (error: unknown): ExecutorOutput => parse(ExecutorOutput,
 /** What failed stands in the log under its own name, so that nobody mistakes a null for "nothing found". */
 function failureLog(name: string, error: unknown): ToolExecutionLog {
   return parse(ToolExecutionLog, {
-    tool_name: name, object_name: GLOBAL, distortion: 'Unknown', execution_time: 0, error: `${name} failed: ${messageOf(error)}`, timestamp: new Date(),
+    tool_name: name, object_name: GLOBAL, distortion: 'Unknown', execution_time: 0, error: `${name} failed: ${publicMessage(error)}`, timestamp: new Date(),
   });
 }
 

@@ -60,7 +60,9 @@ function turnOnMissing(flags: PlanControlFlags, reason: string, objects: readonl
   const lacksAnalysis = /analy[sz]|severit/.test(text);
   const lacksDistortions = /distortions|detect|distortion_set/.test(text.replace(/distortions? analys[ei]s/g, ''));
   const lacksScores = /\bscores?\b|quality_scores|tool/.test(text);
-  if (contradicts || !(lacksAnalysis || lacksDistortions || lacksScores)) return everyFlag(true);
+  // Other tools are asked, but about the same distortions: what the query names stays named.
+  if (contradicts) return { ...everyFlag(true), distortion_detection: flags.distortion_detection };
+  if (!(lacksAnalysis || lacksDistortions || lacksScores)) return everyFlag(true);
   return {
     distortion_detection: flags.distortion_detection || lacksDistortions,
     distortion_analysis: flags.distortion_analysis || lacksAnalysis,

@@ -15,16 +15,16 @@ export const EDGE_LABELS: Record<NextNode, string> = {
 /** The conditional edge after the summarizer: back to the planner only while the limit allows it. */
 export function decideNextNode(state: ReplanState, log: Logger): NextNode {
   const result = state.summarizer_result;
-  // A planner that failed on a replan leaves its error and the last good result: that is the end.
-  if (!result || state.error !== undefined) return '__end__';
   const iteration = state.iteration_count ?? 0;
   const limit = state.max_replan_iterations ?? DEFAULT_MAX_REPLAN_ITERATIONS;
-  const decision: NextNode = result.need_replan && iteration < limit ? 'planner' : '__end__';
-  log.info({ need_replan: result.need_replan, iteration_count: iteration, max_replan_iterations: limit, decision }, 'Replanning decision');
+  // A planner that failed on a replan leaves its error and the last good result: that is the end.
+  const asked = result !== undefined && result.need_replan && state.error === undefined;
+  const decision: NextNode = asked && iteration < limit ? 'planner' : '__end__';
+  log.info({ need_replan: result?.need_replan ?? false, iteration_count: iteration, max_replan_iterations: limit, decision }, 'Replanning decision');
   if (decision === 'planner') {
-    log.info(`Replanning triggered: ${result.replan_reason ?? NO_REASON}`);
+    log.info(`Replanning triggered: ${result?.replan_reason ?? NO_REASON}`);
     log.info(`Iteration ${iteration}/${limit}`);
-  } else if (result.need_replan) {
+  } else if (asked) {
     warnAboutLimit(state, iteration, limit, log);
   }
   return decision;

@@ -34,7 +34,7 @@ interface Task {
 }
 
 export async function executeTools(request: ExecutionRequest): Promise<ToolExecution> {
-  const results: ToolExecution = { scores: null, logs: [], outcomes: [] };
+  const results: Results = { scores: new Map(), logs: [], outcomes: [] };
   let tasks = tasksOf(request);
   // Each round runs all open tasks in one call; a failed task comes back with the next best tool.
   while (tasks.length > 0) {
@@ -42,7 +42,13 @@ export async function executeTools(request: ExecutionRequest): Promise<ToolExecu
     results.outcomes.push(...outcomes.values());
     tasks = tasks.flatMap((task) => settle(task, outcomes, results, request));
   }
-  return results;
+  const { scores, logs, outcomes } = results;
+  return { scores: scores.size === 0 ? null : Object.fromEntries([...scores].map(([object, byDistortion]) => [object, Object.fromEntries(byDistortion)])), logs, outcomes };
+}
+
+/** Maps while it grows: an object may be called "__proto__". */
+interface Results extends Pick<ToolExecution, 'logs' | 'outcomes'> {
+  scores: Map<string, Map<string, [tool: string, score: number]>>;
 }
 
 function tasksOf({ assignments, regions, run }: ExecutionRequest): Task[] {
@@ -64,7 +70,7 @@ async function runDistinct(tasks: readonly Task[], { run, signal }: ExecutionReq
 }
 
 /** Logs a task's outcome and, if it failed, returns the task again with another tool, while there is one. */
-function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: ToolExecution, request: ExecutionRequest): Task[] {
+function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results, request: ExecutionRequest): Task[] {
   const outcome = outcomes.get(keyOf(task));
   if (!outcome) return [];
   const alreadyCounted = results.logs.some((log) => log.tool_name === task.tool.name && log.object_name === task.region.name);
@@ -76,8 +82,8 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: ToolExe
     fallback: task.fallback, error: outcome.error, timestamp: new Date().toISOString(),
   });
   if (outcome.score !== null) {
-    results.scores ??= {};
-    (results.scores[task.region.name] ??= {})[task.distortion] = [task.tool.name, outcome.score];
+    const scores = results.scores.get(task.region.name) ?? new Map<string, [string, number]>();
+    results.scores.set(task.region.name, scores.set(task.distortion, [task.tool.name, outcome.score]));
     return [];
   }
   request.run.log.warn({ tool: task.tool.name, object: task.region.name, reason: outcome.error }, 'Tool failed');

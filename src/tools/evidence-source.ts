@@ -37,6 +37,8 @@ export interface ToolOutcome {
 export interface EvidenceSource {
   /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
   prefetch: (signal: AbortSignal) => Promise<void>;
+  /** Nothing of it is needed any more: the sidecar stops. */
+  dropPrefetch: () => void;
   /** Rows that can be run now. */
   availableTools: () => Promise<ToolRow[]>;
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
@@ -66,6 +68,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   const { client, registry, cache, image, reference } = options;
   const totals = { hits: 0, misses: 0, sidecarVersion: null as string | null };
   const running = createRunningCalls((key, event) => cache.set(key, event));
+  const prefetching = new AbortController();
 
   const offered = async (): Promise<SidecarTools> => {
     const tools = await client.tools();
@@ -117,8 +120,9 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
       const likely = likelyTools(tools, reference !== null).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
-      if (wanted.every(({ key }) => !cache.has(key))) ask(wanted, signal);
+      if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
+    dropPrefetch: () => { prefetching.abort(new DOMException('No longer needed', 'AbortError')); },
     availableTools: available,
     async measure(regions, signal) {
       const { measurements: { version } } = await offered();
@@ -126,11 +130,17 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       return new Map(regions.map((region, index) => [region.name, measuredOf(results[index]?.event as MeasurementsEvent, region)]));
     },
     async run(runs, signal) {
-      const feasible = runs.filter(({ tool }) => tool.type === 'NR' || reference);
+      const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
+      const obstacle = ({ tool }: Run): string | null => {
+        if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
+        const info = infos.get(tool.name);
+        return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
+      };
+      const feasible = runs.filter((run) => obstacle(run) === null);
       const results = await obtain(feasible.map(({ tool, region }) => want(region, tool, tool.version)), signal);
       return runs.map((run): ToolOutcome => {
         const result = results[feasible.indexOf(run)];
-        return result ? outcomeOf(run, result.event as ToolEvent, result.cached) : failed(run, `Expected a reference image for ${run.tool.name} but received none`);
+        return result ? outcomeOf(run, result.event as ToolEvent, result.cached) : failed(run, obstacle(run) ?? 'The sidecar gave no answer');
       });
     },
     statistics: () => ({ ...totals, sidecarMs: running.sidecarMs() }),
@@ -155,8 +165,9 @@ function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredReg
 
 type Run = { tool: ToolRow; region: ScopedRegion };
 
-function outcomeOf({ tool, region }: Run, { value, time_ms, error }: ToolEvent, cached: boolean): ToolOutcome {
+function outcomeOf({ tool, region }: Run, { value, time_ms, error, version }: ToolEvent, cached: boolean): ToolOutcome {
   if (value === null) return failed({ tool, region }, error?.message ?? 'The tool gave no value', time_ms);
+  if (version !== tool.version) return failed({ tool, region }, `The sidecar ran version ${version} of ${tool.name} but the registry describes ${tool.version}`, time_ms);
   return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: cached ? 0 : time_ms / 1000, cached };
 }
 

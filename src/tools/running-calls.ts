@@ -24,7 +24,7 @@ export function createRunningCalls(onResult: (key: string, event: ResultEvent) =
         own.ms = Math.max(own.ms, elapsedAt(event));
         if (event.event === 'tool' || event.event === 'measurements') {
           const key = keyOf(event);
-          if (event.error === null) onResult(key, event);
+          if (event.error === null && settle.has(key)) onResult(key, event);
           settle.get(key)?.resolve(event);
           settle.delete(key);
         }

@@ -7,7 +7,7 @@ import {
   CONTRACT_VERSION, MEASURE_MEDIA_TYPE, MeasureEvent, SidecarFailure, SidecarHealth, SidecarTools, type MeasureHeader,
 } from '../../schemas/sidecar.ts';
 import { parse, parseJson, ValidationError } from '../../schemas/model.ts';
-import { IqaError, isAbort, messageOf } from '../errors.ts';
+import { IqaError, isAbort } from '../errors.ts';
 
 export interface MeasureCall {
   header: Omit<MeasureHeader, 'contract' | 'image_bytes' | 'reference_bytes'>;
@@ -17,7 +17,7 @@ export interface MeasureCall {
 
 export interface SidecarClient {
   measure: (call: MeasureCall, signal: AbortSignal) => AsyncGenerator<MeasureEvent>;
-  /** What it can run; asked once per running sidecar. */
+  /** What it can run; asked anew now and then. */
   tools: () => Promise<SidecarTools>;
   health: () => Promise<void>;
   close: () => Promise<void>;
@@ -28,16 +28,17 @@ export type SidecarOrigin = () => string | null;
 
 const PROBE_TIMEOUT_MS = 2_000;
 const CHUNK_BYTES = 262_144;
+const TOOLS_FRESH_MS = 30_000;
 
 export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
-  let current: { origin: string; pool: Pool; tools: Promise<SidecarTools> | null } | null = null;
+  let current: { origin: string; pool: Pool; tools: Promise<SidecarTools> | null; askedAt: number } | null = null;
 
   const connection = () => {
     const address = origin();
     if (address === null) throw unavailable('it is starting or restarting');
     if (current?.origin !== address) {
       void current?.pool.destroy();
-      current = { origin: address, pool: new Pool(address, { connections: 64, headersTimeout: 0, bodyTimeout: 0 }), tools: null };
+      current = { origin: address, pool: new Pool(address, { connections: 64, headersTimeout: 0, bodyTimeout: 0 }), tools: null, askedAt: 0 };
     }
     return current;
   };
@@ -46,7 +47,11 @@ export function createSidecarClient(origin: SidecarOrigin): SidecarClient {
     measure: (call, signal) => measure(connection().pool, call, signal),
     async tools() {
       const here = connection();
-      here.tools ??= getJson(here.pool, '/v1/tools', SidecarTools);
+      // A sidecar elsewhere may be replaced by a newer one behind the same address.
+      if (here.tools === null || performance.now() - here.askedAt > TOOLS_FRESH_MS) {
+        here.tools = getJson(here.pool, '/v1/tools', SidecarTools);
+        here.askedAt = performance.now();
+      }
       return here.tools.catch((error: unknown) => {
         here.tools = null;
         throw error;
@@ -138,6 +143,7 @@ async function refusal(response: Dispatcher.ResponseData): Promise<IqaError> {
     const field = error.code === 'UNDECODABLE_IMAGE' ? 'image' : 'reference';
     return new IqaError('IQA_INPUT_IMAGE', `Expected a complete, undamaged picture for ${field}, but its pixels cannot be decoded`);
   }
+  if (error.code === 'TOO_LARGE') return new IqaError('IQA_INPUT_TOO_LARGE', `The picture is larger than the measuring tools take: ${error.message}`);
   return new IqaError('IQA_TOOL_FAILED', `The sidecar refused the call (${error.code}): ${error.message}`);
 }
 
@@ -148,7 +154,7 @@ function translate(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ValidationError || error instanceof SyntaxError) {
     return new IqaError('IQA_TOOL_FAILED', `The sidecar does not speak contract ${CONTRACT_VERSION}: ${error.message}`, { cause: error });
   }
-  return unavailable(`it cannot be reached (${messageOf(error)})`, error);
+  return unavailable('it cannot be reached', error);
 }
 
 function unavailable(why: string, cause?: unknown): IqaError {

@@ -66,10 +66,17 @@ export function superviseSidecar(command: SidecarCommand, log: Logger): SidecarS
     running.stdin.on('error', () => undefined);
     createInterface(running.stderr).on('line', (line) => {
       lastWords = line;
-      log.info({ sidecar: readLog(line) }, 'Sidecar');
+      const entry = readLog(line);
+      const { level, request_id } = (typeof entry === 'object' && entry !== null ? entry : {}) as { level?: string; request_id?: string };
+      log[/^(warning|error|critical)$/i.test(level ?? '') ? 'warn' : 'info']({ sidecar: entry, ...(request_id ? { request_id } : {}) }, 'Sidecar');
     });
     createInterface(running.stdout).once('line', (line) => {
-      const { host, port, pid } = JSON.parse(line) as { host: string; port: number; pid: number };
+      const { host, port, pid } = (readLog(line) ?? {}) as { host?: string; port?: number; pid?: number };
+      if (!host || !port) {
+        lastWords = `unexpected first line: ${line}`;
+        running.kill('SIGKILL');
+        return;
+      }
       origin = `http://${host}:${port}`;
       healthy = setTimeout(() => { failures = 0; }, HEALTHY_AFTER_MS);
       log.info({ sidecar_pid: pid, sidecar_port: port }, 'Sidecar listens');

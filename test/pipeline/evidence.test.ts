@@ -5,7 +5,8 @@ import { parse } from '../../schemas/model.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import { doubtedTools, findGaps } from '../../src/pipeline/evidence-check.ts';
 import { resolveScope } from '../../src/pipeline/scope.ts';
-import { runGraph } from '../support/run.ts';
+import { IqaError } from '../../src/errors.ts';
+import { runGraph, scriptEvidence } from '../support/run.ts';
 import { GLOBAL_PLAN } from '../support/scripted-reasoner.ts';
 
 const planFor = (query_scope: PlannerOutput['query_scope'], distortions: PlannerOutput['distortions'] = null): PlannerOutput => ({ ...GLOBAL_PLAN, query_scope, distortions });
@@ -55,6 +56,17 @@ t.test('a subtask that fails leaves null and a log, and the run goes on', async 
   t.equal(state.executor_evidence?.distortion_analysis, null);
   t.match(state.executor_evidence?.tool_logs[0], { tool_name: 'distortion_analysis', error: 'distortion_analysis failed: no light', raw_score: null });
   t.ok(state.executor_evidence?.quality_scores, 'the tools ran all the same');
+});
+
+t.test('tool execution that fails as a whole leaves the other subtasks alone', async (t) => {
+  const evidence = { ...scriptEvidence({}), run: () => Promise.reject(new IqaError('IQA_TOOL_FAILED', 'the wire broke')) };
+  const { state } = await runGraph(t, { script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] }, evidence });
+  t.match(state.executor_evidence, { distortion_set: { Global: ['Noise'] }, quality_scores: null, tool_logs: [{ tool_name: 'tool_execution', error: /the wire broke/ }] });
+});
+
+t.test('no path and no address leaves the house inside an error', async (t) => {
+  const { state } = await runGraph(t, { script: { plans: [new Error("ENOENT: open '/tmp/agentic-iqa-1/secret' at http://10.0.0.7:80/x or 127.0.0.1:99")] } });
+  t.notMatch(state.error, /secret|10\.0|127\.0/);
 });
 
 t.test('evidence whose keys or tools were never heard of becomes a failed executor, not a broken state', async (t) => {

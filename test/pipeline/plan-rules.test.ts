@@ -69,7 +69,7 @@ t.test('a replan turns on what its reason says is missing', (t) => {
   t.equal(flags(named, REPLAN_REASONS.distortions('car')), '1100');
   t.equal(flags(named, '[Iteration 1] Missing distortion detection'), '1100');
   t.equal(flags(named, `${REPLAN_REASONS.toolScores('car')}; ${REPLAN_REASONS.distortions('car')}`), '1111', 'several reasons');
-  t.equal(flags(named, REPLAN_REASONS.contradiction('car')), '1111');
+  t.equal(flags(named, REPLAN_REASONS.contradiction('car')), '0111', 'other tools, the same distortions');
   t.equal(flags(named, 'No reason provided'), '1111', 'unknown reasons turn everything on');
   t.equal(flags({ objects: ['tool box'], distortions: blur }, REPLAN_REASONS.distortions('tool box')), '1100', 'an object\'s name is no reason');
   t.end();

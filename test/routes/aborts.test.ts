@@ -1,9 +1,12 @@
 // Runs that end early: the client hangs up, the deadline passes, the sidecar is slow or busy. All of it reaches the sidecar's side of the wire.
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { basename, join } from 'node:path';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { Problem } from '../../schemas/problem.ts';
+import { createSpool } from '../../src/images/spool.ts';
 import { buildTestApp, formRequest, type TestAppOptions } from '../support/app.ts';
 import { makePicture } from '../support/pictures.ts';
 import { until } from '../support/service.ts';
@@ -37,7 +40,7 @@ t.test('a client that hangs up stops the call to the sidecar, and its files go',
     measuring += 1;
     response.on('close', () => { stopped += 1; });
   });
-  const { app, spool } = await buildTestApp(t, { origin: () => origin });
+  const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const { payload, headers } = await formRequest({ image: picture });
@@ -47,7 +50,44 @@ t.test('a client that hangs up stops the call to the sidecar, and its files go',
   await t.rejects(asking);
   await until(() => stopped === measuring);
   await until(() => readdirSync(spool.dir).length === 0);
-  t.pass('nothing is left');
+  t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
+  t.ok(logs.some((line) => line['msg'] === 'Client hung up'));
+});
+
+t.test('a file that is still being written when its request ends is removed as well', async (t) => {
+  const spool = await createSpool(t.testdir());
+  t.teardown(() => spool.close());
+  const session = spool.open();
+  const writing = session.produce(async (path) => {
+    await session.close();
+    writeFileSync(path, 'late');
+  });
+  await writing;
+  t.strictSame(readdirSync(spool.dir), []);
+});
+
+t.test('what killed processes left in the spool is removed at the next start, what lives is not', async (t) => {
+  const parent = t.testdir();
+  const alive = await createSpool(parent);
+  const dead = alive.dir.replace(`-${process.pid}-`, '-999999999-');
+  mkdirSync(dead);
+  writeFileSync(join(dead, 'picture'), 'private');
+  mkdirSync(join(parent, 'something-else'));
+  const next = await createSpool(parent);
+  t.strictSame(readdirSync(parent).sort(), [basename(alive.dir), basename(next.dir), 'something-else'].sort());
+});
+
+t.test('what is no HTTP, or too much of it, is a problem too', async (t) => {
+  const { app } = await buildTestApp(t, { origin: () => null });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const talk = (text: string) => new Promise<string>((resolve) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk: Buffer) => { answer += chunk.toString(); }).on('close', () => { resolve(answer); });
+  });
+  t.match(await talk('HELLO\r\n\r\n'), /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*X-Request-Id: [^]*"IQA_INPUT_MALFORMED"/);
+  t.match(await talk(`GET /health HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`), /"IQA_INPUT_TOO_LARGE"/);
 });
 
 t.test('past the deadline the answer is 504, and the call is stopped', async (t) => {

@@ -1,5 +1,6 @@
 // POST /assess on the real app and the real sidecar: answers, limits, refusals.
 import { readdirSync } from 'node:fs';
+import sharpPicture from 'sharp';
 import t from 'tap';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -7,6 +8,7 @@ import type { Assessment } from '../../schemas/assessment.ts';
 import type { Problem } from '../../schemas/problem.ts';
 import { buildTestApp, formRequest, type FormFields } from '../support/app.ts';
 import { makePicture } from '../support/pictures.ts';
+import { until } from '../support/service.ts';
 
 const { app, logs, spool } = await buildTestApp(t);
 const clean = await makePicture().jpeg({ quality: 95 }).toBuffer();
@@ -120,6 +122,63 @@ t.test('a question about taste gets an honest answer and empty evidence', async 
   });
 });
 
+t.test('options that praise and options that complain are told apart', async (t) => {
+  const sharp = await makePicture().png().toBuffer();
+  const questions: [string, string, string][] = [
+    ['How sharp is this image? A. Very sharp B. Slightly blurry C. Very blurry', 'A', 'C'],
+    ['Which fits? A. Sharp B. Blurry', 'A', 'B'],
+    ['Which fits? A) crisp B) out of focus', 'A', 'B'],
+    ['Which is true? A. The image is not blurry B. The image is blurry', 'A', 'B'],
+    ['Is it sharp? A. Yes B. No', 'A', 'B'],
+    ['Is it blurry? A. Yes B. No', 'B', 'A'],
+    ['How blurry is it? A. low B. medium C. high', 'A', 'C'],
+  ];
+  for (const [query, whenSharp, whenBlurred] of questions) {
+    t.equal((await assess({ image: sharp, query })).summarizer_result?.final_answer, whenSharp, `sharp: ${query}`);
+    t.equal((await assess({ image: blurred, query })).summarizer_result?.final_answer, whenBlurred, `blurred: ${query}`);
+  }
+});
+
+t.test('a question about one distortion is not answered by another, and does not replan because of it', async (t) => {
+  for (const query of ['Is it too dark?', 'Is it too bright?', 'Does the image have a color cast?']) {
+    const assessment = await assess({ image: blurred, query });
+    t.match(assessment.summarizer_result, { final_answer: /^(No|Slightly)/, need_replan: false }, query);
+    t.equal(assessment.iteration_count, 0);
+  }
+});
+
+t.test('pictures without structure get no score, however well that might look', async (t) => {
+  for (const shade of [0, 119, 255]) {
+    const flat = await sharpPicture({ create: { width: 400, height: 300, channels: 3, background: { r: shade, g: shade, b: shade } } }).png().toBuffer();
+    const assessment = await assess({ image: flat });
+    t.equal(assessment.quality_score, null, String(shade));
+    t.ok(assessment.executor_evidence?.tool_logs.every((log) => log.normalized_score === null));
+  }
+});
+
+t.test('what could not be measured is not praised', async (t) => {
+  const { summarizer_result } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
+  t.equal(summarizer_result?.final_answer, 'Unable to determine');
+});
+
+t.test('words that were not understood get the overall quality and are told so, never a yes or no', async (t) => {
+  for (const query of ['Ist das Bild unscharf?', 'asdf qwer zxcv?', 'Is this image safe for work?']) {
+    const { summarizer_result, quality_score, diagnostics } = await assess({ image: clean, query });
+    if ((diagnostics.plan_confidence ?? 1) >= 0.5) continue;
+    t.equal(summarizer_result?.final_answer, quality_score?.level, query);
+    t.match(summarizer_result?.quality_reasoning, /not understood/);
+  }
+});
+
+t.test('objects may be called what they like', async (t) => {
+  for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
+    const assessment = await assess({ image: clean, query: `What is the NIQE of the ${name}?`, regions: JSON.stringify([{ name, box: [0, 0, 300, 300] }]) });
+    const scored = Object.values(assessment.executor_evidence?.quality_scores ?? {}).some((scores) => Object.keys(scores).length > 0);
+    t.ok(scored, name);
+  }
+  t.equal(({} as Record<string, unknown>)['Blurs'] ?? ({} as Record<string, unknown>)['Noise'], undefined, 'nothing leaked into every object');
+});
+
 t.test('the second time the tools answer from the cache, with the same result', async (t) => {
   const picture = await makePicture({ seed: 77 }).blur(1).png().toBuffer();
   const first = await assess({ image: picture });
@@ -133,7 +192,7 @@ t.test('the second time the tools answer from the cache, with the same result', 
 
 t.test('refusals: each with its own code and sentence', async (t) => {
   const cases: [string, FormFields, Partial<Record<keyof Problem, unknown>>][] = [
-    ['no image', { query: 'Rate it.' }, { status: 422, code: 'IQA_INPUT_INVALID', detail: /a string for \/image but received nothing|image/ }],
+    ['no image', { query: 'Rate it.' }, { status: 422, code: 'IQA_INPUT_INVALID', detail: 'Expected a file for image but received none' }],
     ['blank query', { image: clean, query: '   ' }, { status: 422, detail: /non-blank string.*\/query/ }],
     ['text where a file belongs', { image: '/etc/passwd' }, { status: 422, detail: 'Expected a file for image but received text' }],
     ['unknown field', { image: clean, colour: 'red' }, { status: 422, detail: /Unexpected \/colour/ }],
@@ -141,6 +200,8 @@ t.test('refusals: each with its own code and sentence', async (t) => {
     ['limit too high', { image: clean, max_replan_iterations: '11' }, { status: 422, detail: /integer from 0 to 10/ }],
     ['limit no number', { image: clean, max_replan_iterations: 'many' }, { status: 422, detail: /integer from 0 to 10.*"many"/ }],
     ['choices no JSON', { image: clean, choices: '[a, b' }, { status: 422, detail: /JSON for choices/ }],
+    ['nested too deep', { image: clean, prior_context: `${'['.repeat(45_000)}${']'.repeat(45_000)}` }, { status: 422, detail: /32 levels of nesting for prior_context/ }],
+    ['nested too deep, as JSON', { image: clean, regions: `${'['.repeat(45_000)}${']'.repeat(45_000)}` }, { status: 422, detail: /32 levels/ }],
     ['one choice', { image: clean, choices: 'Blur' }, { status: 422, detail: /2 to 26 items.*\/choices/ }],
     ['regions no JSON', { image: clean, regions: 'car' }, { status: 422, detail: /JSON for regions/ }],
     ['unknown back end', { image: clean, backend: 'oracle' }, { status: 422, detail: 'Expected one of auto, embedded for backend but received "oracle"' }],
@@ -201,8 +262,8 @@ t.test('request ids are taken over when harmless, and every line of the log carr
 });
 
 t.test('nothing of a request stays in the spool', async (t) => {
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  t.strictSame(readdirSync(spool.dir), []);
+  await until(() => readdirSync(spool.dir).length === 0);
+  t.pass('empty');
 });
 
 /** Flips bytes in the middle: the file is as long as it says, its pixels are not what they were. */

@@ -19,6 +19,7 @@ export type ToolValues = Record<string, number | Error>;
 export function scriptEvidence(values: ToolValues): EvidenceSource {
   return {
     prefetch: () => Promise.resolve(),
+    dropPrefetch: () => undefined,
     availableTools: async () => [...registry.rows],
     measure: async () => new Map(),
     run: async (runs) => runs.map(({ tool, region }): ToolOutcome => {

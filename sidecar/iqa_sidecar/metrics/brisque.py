@@ -1,5 +1,6 @@
 """BRISQUE of Mittal, Moorthy and Bovik 2012: 36 natural-scene features and a regression that we fitted ourselves."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +62,10 @@ class Regression:
 def create_tool(regression: Regression) -> Tool:
     def score(pair: Pair, _wants_map: bool) -> Result:
         """0..100, 0 is best."""
+        luma = pair.image.luma
+        # Without any structure the only "edges" are those of the zeros outside the picture: there is nothing to score.
+        if float(luma.max()) - float(luma.min()) < 1:
+            return Result(math.nan)
         value = regression.predict(features(pair.image))
         return Result(min(100.0, max(0.0, value)))
 

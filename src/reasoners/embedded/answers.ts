@@ -6,7 +6,7 @@ import type { Summary, SummaryRequest } from '../reasoner.ts';
 import { chooseOption } from './choices.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
-import { list, nameFinding, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
+import { list, nameFinding, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
 
 /** An analysis with the object it is about and its place among the severities. */
 export interface Judged extends DistortionAnalysis {
@@ -27,14 +27,15 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   const understood = understandQuery(request.query, vocabulary, request.choices);
   const score = request.fuse(null);
   const judged = judge(request);
-  const verdict = decide(understood, judged, score, vocabulary, rules);
+  const verdict = understood.confidence < UNDERSTOOD && understood.form !== 'multiple_choice' ? notUnderstood(judged, score, rules) : decide(understood, request, judged, score, vocabulary, rules);
   const missing = request.gaps.length > 0;
   return {
     score,
     output: {
       final_answer: verdict.answer,
       quality_reasoning: [
-        verdict.because, tellScore(score, request.evidence), tellFindings(judged, rules), tellScope(request.ungrounded), tellGaps(request.gaps),
+        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence), tellFindings(judged, rules), tellDoubt(score, judged, rules),
+        tellScope(request.ungrounded), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,
       replan_reason: missing ? request.gaps.join('; ') : null,
@@ -43,13 +44,24 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   };
 }
 
-function decide(understood: Understanding, judged: readonly Judged[], score: QualityScore | null, vocabulary: Vocabulary, rules: SeverityRules): Verdict {
+/** Below this the words were not understood, and a yes or no would answer another question. */
+const UNDERSTOOD = 0.5;
+
+function notUnderstood(judged: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
+  return { answer: score?.level ?? inShort(judged, rules).answer, because: 'The question was not understood; this is the overall quality.' };
+}
+
+function decide(understood: Understanding, { query }: SummaryRequest, judged: readonly Judged[], score: QualityScore | null, vocabulary: Vocabulary, rules: SeverityRules): Verdict {
   const named = namedCategories(understood);
   const relevant = named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged;
   switch (understood.form) {
-    case 'multiple_choice': return chooseOption(understood, { relevant, score, vocabulary, rules, aboutDistortion: named.length > 0 });
+    case 'multiple_choice': return chooseOption(understood, { query, relevant, score, vocabulary, rules, aboutDistortion: named.length > 0 });
     case 'yes_no': return yesOrNo(understood, relevant, score, rules);
     case 'scoring': return score ? { answer: score.level, because: null } : inShort(relevant, rules);
+    case 'how_much': {
+      const short = inShort(relevant, rules);
+      return named.length > 0 || !score ? short : { answer: `${score.level}: ${short.answer.charAt(0).toLowerCase()}${short.answer.slice(1)}`, because: null };
+    }
     default: return inShort(relevant, rules);
   }
 }
@@ -62,6 +74,8 @@ export function yesOrNo({ distortions, polarity }: Understanding, relevant: read
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
     return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${nameFinding(worst, rules)}`, because: null };
   }
+  // The named distortions could not be judged: the overall score would answer another question.
+  if (distortions) return { answer: UNDECIDED, because: null };
   if (!score) return inShort(relevant, rules);
   const good = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
   const bad = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
@@ -75,14 +89,13 @@ function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
   return { answer: `${text.charAt(0).toUpperCase()}${text.slice(1)}`, because: null };
 }
 
-/** Everything analysed, worst first; equals keep the order of the reasoner's findings. */
+/** Everything that could be judged, worst first; equals keep the order of the reasoner's findings. Nothing measured is no "none". */
 function judge({ evidence, findings }: SummaryRequest): Judged[] {
-  const order = (object: string, type: DistortionCategory) => {
-    const at = findings.findIndex((finding) => finding.object_name === object && finding.distortion === type);
-    return at === -1 ? findings.length : at;
-  };
+  const indexOf = (object: string, type: DistortionCategory) => findings.findIndex((finding) => finding.object_name === object && finding.distortion === type);
+  const order = (object: string, type: DistortionCategory) => (indexOf(object, type) + findings.length + 1) % (findings.length + 1);
   return Object.entries(evidence.distortion_analysis ?? {})
     .flatMap(([object, analyses]) => analyses.map((analysis) => ({ ...analysis, object, rank: SEVERITIES.indexOf(analysis.severity) })))
+    .filter(({ object, type }) => findings[indexOf(object, type)]?.confidence !== 0)
     .toSorted((a, b) => b.rank - a.rank || order(a.object, a.type) - order(b.object, b.type));
 }
 

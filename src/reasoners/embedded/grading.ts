@@ -91,9 +91,13 @@ function confidenceOf(strength: number, value: number | null): number {
 
 function explain(reading: Reading | undefined): string {
   if (!reading || reading.value === null) return 'Nothing could be measured here.';
-  const { indicator: { says, typical, clean, digits }, value } = reading;
+  const { indicator: { says, typical, clean, cuts, digits, side }, value, strength } = reading;
   const [low = 0, high = 0] = clean;
   const quote = (number: number): string => number.toFixed(digits);
-  const sentence = `${says.replace('{value}', quote(value))}; ${typical.replace('{low}', quote(low)).replace('{high}', quote(high))}`;
+  // Outside the usual range is not yet visible: below the first cut the comparison is with that.
+  const compared = strength < 1
+    ? `it shows ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
+    : typical.replace('{low}', quote(low)).replace('{high}', quote(high));
+  const sentence = `${says.replace('{value}', quote(value))}; ${compared}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

@@ -2,6 +2,7 @@
 import type { Finding } from '../../../schemas/assessment.ts';
 import type { ToolRow } from '../../../schemas/tool.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { ownEntry } from '../../pipeline/own-entry.ts';
 import { derivePlan } from '../../pipeline/plan-rules.ts';
 import { rankTools, type ToolRegistry } from '../../tools/registry.ts';
 import type { Examination, ExamineRequest, PlanProposal, PlanRequest, Reasoner } from '../reasoner.ts';
@@ -78,7 +79,7 @@ async function gradeAll({ regions, measurements }: ExamineRequest, rules: Severi
 /** A category that the question names is graded by all that the question is about: no sharpness means too much of it, or blur. */
 function widen(grades: Grades, named: DistortionSet, rules: SeverityRules): Grades {
   return new Map([...grades].map(([object, ranked]) => [object, ranked.map((grade) => {
-    const also = named[object]?.includes(grade.distortion) ? rules.categories.get(grade.distortion)?.when_named ?? [] : [];
+    const also = ownEntry(named, object)?.includes(grade.distortion) ? rules.categories.get(grade.distortion)?.when_named ?? [] : [];
     // Ranked strongest first: the first of them is the worst.
     const worst = ranked.find(({ distortion }) => distortion === grade.distortion || also.includes(distortion)) ?? grade;
     return { ...worst, distortion: grade.distortion };
@@ -107,7 +108,7 @@ function findingsOf(set: DistortionSet, grades: Grades): Finding[] {
 
 function gradesIn(set: DistortionSet, grades: Grades, object: string): Grade[] {
   const ranked = grades.get(object) ?? [];
-  return (set[object] ?? []).flatMap((category) => ranked.find((grade) => grade.distortion === category) ?? []);
+  return (ownEntry(set, object) ?? []).flatMap((category) => ranked.find((grade) => grade.distortion === category) ?? []);
 }
 
 function select(set: DistortionSet, { tools, hasReference, doubted }: ExamineRequest): NonNullable<Examination['selected_tools']> {

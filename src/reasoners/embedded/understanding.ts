@@ -22,7 +22,7 @@ export interface Understanding {
   options: AnswerOption[];
   comparesWithReference: boolean;
   form: AnswerForm;
-  /** For yes/no questions; null also where the query offers both ("legible or too blurry"). */
+  /** Whether its words complain or praise; null where neither, or where the query offers both ("legible or too blurry"). */
   polarity: AskedPolarity | null;
   /** 0 to 1: the share of the words that were understood. */
   confidence: number;
@@ -61,7 +61,7 @@ export function understandQuery(query: string, vocabulary: Vocabulary, choices: 
     options,
     comparesWithReference: asked.some((segment) => is(segment, 'reference')),
     form,
-    polarity: form === 'yes_no' ? recognisePolarity(segments) : null,
+    polarity: recognisePolarity(segments),
     confidence,
   };
 }

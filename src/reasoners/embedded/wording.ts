@@ -9,16 +9,44 @@ const MAX_FINDINGS = 3;
 
 export function tellScore(score: QualityScore | null, evidence: ExecutorOutput): string | null {
   if (!score) return null;
-  const tools = new Map(Object.values(evidence.quality_scores ?? {}).flatMap((scores) => Object.values(scores)));
-  const from = [...tools].map(([tool, value]) => `${tool} ${value.toFixed(1)}`);
-  // Two digits: 3.48 is fair, but "3.5" would read as good.
-  return `The quality is ${score.level.toLowerCase()}, ${score.value.toFixed(2)} of 5${from.length > 0 ? ` (${list(from)})` : ''}.`;
+  const tools = describeTools(evidence);
+  return `The quality is ${score.level.toLowerCase()}, ${quote(score.value)} of 5${tools.length > 0 ? ` (${list(tools)})` : ''}.`;
+}
+
+/** Two digits, never rounded up: 2.499 is poor, but "2.50" would read as fair. */
+const quote = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
+
+/** Each lead tool once: its own value and what that counts as; over several objects the mean. */
+function describeTools({ quality_scores, tool_logs }: ExecutorOutput): string[] {
+  const scores = new Map<string, number[]>();
+  for (const [tool, value] of Object.values(quality_scores ?? {}).flatMap((byDistortion) => Object.values(byDistortion))) scores.set(tool, [...scores.get(tool) ?? [], value]);
+  return [...scores].map(([tool, values]) => {
+    const mean = (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(1);
+    const raw = new Set(tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []));
+    const [own] = raw;
+    return raw.size === 1 && own !== undefined ? `${tool} of ${Number(own.toPrecision(4))} counts as ${mean}` : `${tool} ${mean} on average`;
+  });
+}
+
+/** A tool that was wanted and could not be run is told, with who answered for it. */
+export function tellFailures({ tool_logs }: ExecutorOutput): string | null {
+  const failed = tool_logs.find((log) => log.error !== null);
+  if (!failed) return null;
+  const instead = tool_logs.find((log) => log.fallback && log.error === null && log.object_name === failed.object_name && log.distortion === failed.distortion);
+  return `${failed.tool_name} gave no value (${failed.error ?? ''})${instead ? `; ${instead.tool_name} answered in its place` : ''}.`;
+}
+
+/** No-reference tools hardly react to brightness, contrast and colour: a good score beside a severe finding must not pass for praise. */
+export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules): string | null {
+  const worst = judged[0];
+  if (!score || !worst || worst.rank < 3 || score.value < 3.5) return null;
+  return `The score does not reflect the ${nameFinding(worst, rules)}: trust the measurement.`;
 }
 
 export function tellFindings(judged: readonly Judged[], rules: SeverityRules): string | null {
   const visible = judged.filter((item) => item.rank > 0);
   if (judged.length === 0) return null;
-  if (visible.length === 0) return `No distortion stands out; looked at: ${judged.slice(0, MAX_FINDINGS).map((item) => lowerFirst(item.explanation)).join(' ')}`;
+  if (visible.length === 0) return `No distortion stands out. ${judged.slice(0, MAX_FINDINGS).map((item) => item.explanation).join(' ')}`;
   const sentences = visible.slice(0, MAX_FINDINGS).map((item) => {
     const finding = nameFinding(item, rules);
     return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}: ${lowerFirst(item.explanation)}`;

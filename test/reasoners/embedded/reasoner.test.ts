@@ -5,7 +5,7 @@ import type { ExecutorOutput } from '../../../schemas/executor.ts';
 import type { DISTORTION_CATEGORIES} from '../../../schemas/vocabulary.ts';
 import { LEVELS, SEVERITIES, type Severity } from '../../../schemas/vocabulary.ts';
 import { projectRoot } from '../../../src/config.ts';
-import { fuse, meanOfLeadTools } from '../../../src/pipeline/fusion.ts';
+import { fuse, levelOf, meanOfLeadTools } from '../../../src/pipeline/fusion.ts';
 import { gradeRegion, severityOf } from '../../../src/reasoners/embedded/grading.ts';
 import { loadLexicon } from '../../../src/reasoners/embedded/lexicon.ts';
 import { createEmbeddedReasoner } from '../../../src/reasoners/embedded/reasoner.ts';
@@ -103,7 +103,9 @@ t.test('scoring: the level word, never at odds with the number', async (t) => {
   for (let value = 1; value <= 5; value += 0.25) {
     const { final_answer, quality_reasoning, score } = await ask('Rate the quality of this photo.', evidence({ Noise: 'slight' }, value));
     t.equal(final_answer, score?.level);
-    t.ok(quality_reasoning.includes(`The quality is ${final_answer.toLowerCase()}, ${(score?.value ?? 0).toFixed(2)} of 5`));
+    const told = Number(/, (\d\.\d\d) of 5/.exec(quality_reasoning)?.[1]);
+    t.ok(quality_reasoning.includes(`The quality is ${final_answer.toLowerCase()}, `));
+    t.equal(levelOf(told), final_answer, 'also as printed');
     t.equal(LEVELS.filter((level) => new RegExp(`quality is ${level}`, 'i').test(quality_reasoning)).length, 1);
   }
 });

@@ -26,9 +26,9 @@ t.test('the kind of answer wanted', (t) => {
 
 t.test('whether a yes is bad news or good news', (t) => {
   const polarities = {
-    asks_for_flaw: ['Is it blurry?', 'Is it not sharp?', 'Is it too sharp?', 'Does it lack contrast?', 'Are there visible defects?', 'Is the image too bright or too dark?', 'Is the noise bad?'],
+    asks_for_flaw: ['Is it blurry?', 'Is it not sharp?', 'Is it too sharp?', 'Does it lack contrast?', 'Are there visible defects?', 'Is the image too bright or too dark?', 'Is the noise bad?', 'How blurry is it?'],
     asks_for_virtue: ['Is it sharp?', "Isn't it sharp?", 'Is it not blurry?', 'Is it free of noise?', 'Is the noise acceptable?', 'Is the lighting adequate?', 'Is it in focus?', 'Is it good enough for printing?'],
-    null: ['Is the text legible or too blurry?', 'Is it a photo?', 'How blurry is it?'],
+    null: ['Is the text legible or too blurry?', 'Is it a photo?'],
   };
   for (const [polarity, queries] of Object.entries(polarities)) {
     for (const query of queries) t.equal(String(understand(query).polarity), polarity, query);
