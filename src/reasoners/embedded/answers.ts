@@ -34,7 +34,7 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
     output: {
       final_answer: verdict.answer,
       quality_reasoning: [
-        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence), tellFindings(judged, rules), tellDoubt(score, judged, rules),
+        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence), tellFindings(judged, rules, request.evidence.distortion_set === null), tellDoubt(score, judged, rules),
         tellScope(request.ungrounded), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,

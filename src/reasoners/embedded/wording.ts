@@ -43,10 +43,11 @@ export function tellDoubt(score: QualityScore | null, judged: readonly Judged[],
   return `The score does not reflect the ${nameFinding(worst, rules)}: trust the measurement.`;
 }
 
-export function tellFindings(judged: readonly Judged[], rules: SeverityRules): string | null {
+/** `asked`: only what the question names was looked at, so that nothing is said of the rest. */
+export function tellFindings(judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
   const visible = judged.filter((item) => item.rank > 0);
   if (judged.length === 0) return null;
-  if (visible.length === 0) return `No distortion stands out. ${judged.slice(0, MAX_FINDINGS).map((item) => item.explanation).join(' ')}`;
+  if (visible.length === 0) return `${asked ? 'Nothing of what was asked about stands out' : 'No distortion stands out'}. ${judged.slice(0, MAX_FINDINGS).map((item) => item.explanation).join(' ')}`;
   const sentences = visible.slice(0, MAX_FINDINGS).map((item) => {
     const finding = nameFinding(item, rules);
     return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}: ${lowerFirst(item.explanation)}`;
