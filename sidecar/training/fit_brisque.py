@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.svm import SVR  # type: ignore[import-untyped]
+from sklearn.svm import SVR
 
 from training.fit_calibration import grade_by_tools, read_curves
 from training.folds import rank_correlation, split_groups

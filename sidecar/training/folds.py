@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import pearsonr, spearmanr  # type: ignore[import-untyped]
+from scipy.stats import pearsonr, spearmanr
 
 from training.tables import Numbers, Texts
 

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-import scipy.io  # type: ignore[import-untyped]
+import scipy.io
 
 from training.tables import Table, write_rows
 
