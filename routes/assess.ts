@@ -67,7 +67,8 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     ]);
     if (!reference || (reference.info.width === image.info.width && reference.info.height === image.info.height)) return { image, reference };
     if (align === 'resize') return { image, reference: await resizeTo(reference, image.info, upload.session) };
-    throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${image.info.width} × ${image.info.height} pixels, the size of the image, but received ${reference.info.width} × ${reference.info.height}; align=resize resizes it`);
+    const sizeOf = ({ info }: PreparedImage) => `${info.width} × ${info.height}`;
+    throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of the image, but received ${sizeOf(reference)}; align=resize resizes it`);
   }
 };
 

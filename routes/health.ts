@@ -25,7 +25,9 @@ const Ready = Type.Object({
   tools: Type.Integer({ description: 'Tools that can be run.' }),
   sidecar: Type.String({ description: 'Version of the sidecar.' }),
   cache: Type.Object({
-    entries: Type.Integer({ description: 'Results kept.' }), hits: Type.Integer({ description: 'Found so far.' }), misses: Type.Integer({ description: 'Not found so far.' }),
+    entries: Type.Integer({ description: 'Results kept.' }),
+    hits: Type.Integer({ description: 'Found so far.' }),
+    misses: Type.Integer({ description: 'Not found so far.' }),
   }, { description: 'The tool cache.' }),
 }, { description: 'The service can answer.' });
 

@@ -18,8 +18,10 @@ const ImageInfo = Type.Object({
 }, { ...closed, description: 'The image as received.' });
 export type ImageInfo = Static<typeof ImageInfo>;
 
-const perLevel = (description: string) =>
-  Type.Object(Object.fromEntries(LEVELS.map((level) => [level, Type.Number({ minimum: 0, maximum: 1, description: `Share of ${level}.` })])) as Record<Level, ReturnType<typeof Type.Number>>, { ...closed, description });
+function perLevel(description: string) {
+  const shares = LEVELS.map((level) => [level, Type.Number({ minimum: 0, maximum: 1, description: `Share of ${level}.` })]);
+  return Type.Object(Object.fromEntries(shares) as Record<Level, ReturnType<typeof Type.Number>>, { ...closed, description });
+}
 
 export const FUSION_METHODS = ['logprobs', 'declared', 'classification', 'distribution', 'tools_only', 'reasoner_only'] as const;
 
@@ -86,7 +88,9 @@ const Metadata = Type.Object({
     calls: Type.Integer({ description: 'Model calls.' }), input_tokens: Type.Integer({ description: 'Tokens sent.' }),
     output_tokens: Type.Integer({ description: 'Tokens received.' }), cost_usd: Type.Number({ description: 'Cost in US dollars.' }),
   }, { ...closed, description: 'What the model cost.' }),
-  cache: Type.Object({ hits: Type.Integer({ description: 'Results taken from the cache.' }), misses: Type.Integer({ description: 'Results computed.' }) }, { ...closed, description: 'The tool cache, for this request.' }),
+  cache: Type.Object({
+    hits: Type.Integer({ description: 'Results taken from the cache.' }), misses: Type.Integer({ description: 'Results computed.' }),
+  }, { ...closed, description: 'The tool cache, for this request.' }),
   versions: Type.Object({
     service: Type.String({ description: 'This service.' }), pipeline: Type.String({ description: 'Rules of planning, fusion and replanning.' }),
     reasoner: Type.String({ description: 'Rules or prompts of the reasoner.' }), sidecar: OrNull(Type.String(), 'The sidecar, or null when it was not reached.'),

@@ -47,7 +47,8 @@ const ImageEvent = Type.Object({
 });
 const MeasurementsEvent = Type.Object({
   event: Type.Literal('measurements'), region: Type.String(), values: Values,
-  reference_values: OrNull(Values, 'The same of the reference.'), version: Type.String(), time_ms: Type.Number(), elapsed_ms: Type.Number(), error: OrNull(SidecarError, ''),
+  reference_values: OrNull(Values, 'The same of the reference.'), version: Type.String(), time_ms: Type.Number(), elapsed_ms: Type.Number(),
+  error: OrNull(SidecarError, ''),
 });
 const ToolEvent = Type.Object({
   event: Type.Literal('tool'), tool: Type.String(), region: Type.String(), value: OrNull(Type.Number(), ''), version: Type.String(),

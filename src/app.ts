@@ -69,7 +69,9 @@ function registerRequestLog(app: FastifyInstance): void {
     void reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info({ method: request.method, path: request.url.split('?')[0], status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
+    // The path alone: a query string may carry what is nobody's business.
+    const path = request.url.split('?')[0];
+    request.log.info({ method: request.method, path, status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
   });
 }
 

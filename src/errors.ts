@@ -68,5 +68,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /** What of an error may leave the house: its sentence, without paths and addresses. The log has the rest. */
 export function publicMessage(error: unknown): string {
-  return messageOf(error).replaceAll(/\bhttps?:\/\/\S+/g, '(address)').replaceAll(/(?<![\w.])\/[\w.@-]+(\/[\w.@-]+)+/g, '(path)').replaceAll(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?/g, '(address)');
+  return messageOf(error)
+    .replaceAll(/\bhttps?:\/\/\S+/g, '(address)')
+    .replaceAll(/(?<![\w.])\/[\w.@-]+(\/[\w.@-]+)+/g, '(path)')
+    .replaceAll(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?/g, '(address)');
 }

@@ -102,6 +102,9 @@ export function refuseBrokenRequest(this: FastifyInstance, error: ConnectionErro
       : new IqaError('IQA_INPUT_MALFORMED', 'The request is not valid HTTP');
   this.log.info({ request_id: requestId, code: known.code, reason: error.code }, 'Request refused');
   const body = JSON.stringify(problemOf(known, requestId));
-  const head = [`HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`, 'Content-Type: application/problem+json', `X-Request-Id: ${requestId}`, `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'];
+  const head = [
+    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`, 'Content-Type: application/problem+json', `X-Request-Id: ${requestId}`,
+    `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close',
+  ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

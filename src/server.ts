@@ -45,7 +45,9 @@ function sidecarCommand(config: Config) {
   const command = join(cwd, '.venv', 'bin', 'python');
   if (!existsSync(command)) throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
   const workers = config.pipeline.sidecar.workers || availableParallelism();
-  return { command, cwd, args: ['-m', 'iqa_sidecar', '--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(config.pipeline.sidecar.queue), '--log-level', 'warning', '--exit-with-stdin', ...sidecarLimits(config)] };
+  const { queue } = config.pipeline.sidecar;
+  const place = ['--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(queue)];
+  return { command, cwd, args: ['-m', 'iqa_sidecar', ...place, '--log-level', 'warning', '--exit-with-stdin', ...sidecarLimits(config)] };
 }
 
 /** A picture that we accept may be re-encoded, at worst to its bare pixels; image and reference together must still fit. */

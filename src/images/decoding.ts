@@ -41,7 +41,8 @@ export async function prepareImage(file: SpooledFile, field: string, session: Sp
   const notes = deviations(metadata, format);
   const info = { sha256: file.sha256, width, height, format, bytes: file.bytes, notes: notes.map((note) => note.text) };
   if (!notes.some((note) => note.reencode)) {
-    return { info, path: file.path, bytes: file.bytes, sha256: file.sha256, jpegQuality: null, verify: once(() => decodeToLastRow(file.path, field, { width, height })) };
+    const { path, bytes, sha256 } = file;
+    return { info, path, bytes, sha256, jpegQuality: null, verify: once(() => decodeToLastRow(path, field, { width, height })) };
   }
   const jpegQuality = format === 'jpeg' ? readJpegQuality(file.head) : null;
   const normalised = await normalise(file.path, field, session);

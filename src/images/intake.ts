@@ -51,7 +51,9 @@ async function receiveFile(part: MultipartFile, { files, body }: Upload, session
 
 function receiveField(part: MultipartValue, { body }: Upload): void {
   const name = part.fieldname;
-  if (part.fieldnameTruncated || Buffer.byteLength(name) > MAX_FIELD_NAME_BYTES) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
+  if (part.fieldnameTruncated || Buffer.byteLength(name) > MAX_FIELD_NAME_BYTES) {
+    throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected field names of at most ${MAX_FIELD_NAME_BYTES} bytes but received a longer one`);
+  }
   // Forms send an empty text for what was left out, a file that was not chosen included. A blank query is an error of its own.
   if (part.value === '' && !['image', 'query'].includes(name)) return;
   // Text must never be taken for a path to a file.

@@ -38,7 +38,11 @@ const SIGNATURES: Record<ImageFormat, Matcher> = {
 const REFUSED: { name: string; advice: string; matches: Matcher }[] = [
   { name: 'HEIC', advice: 'Convert it to JPEG or PNG', matches: brand('heic', 'heix', 'heim', 'heis', 'hevc', 'mif1', 'msf1') },
   { name: 'BMP', advice: 'Convert it to PNG', matches: ascii('BM') },
-  { name: 'SVG or other markup', advice: 'Render it to PNG first: quality is measured on pixels', matches: (head) => /^(\ufeff|\xef\xbb\xbf)?\s*<(\?xml|svg|!doctype|!--|html)/i.test(head.toString('latin1')) },
+  {
+    name: 'SVG or other markup',
+    advice: 'Render it to PNG first: quality is measured on pixels',
+    matches: (head) => /^(\ufeff|\xef\xbb\xbf)?\s*<(\?xml|svg|!doctype|!--|html)/i.test(head.toString('latin1')),
+  },
   { name: 'PDF', advice: 'Render the page to PNG first', matches: ascii('%PDF') },
   { name: 'an archive', advice: 'Send the picture itself', matches: either(bytes(0x50, 0x4b, 0x03, 0x04), bytes(0x1f, 0x8b), ascii('7z\xbc\xaf'), ascii('Rar!')) },
 ];

@@ -14,14 +14,18 @@ const RUINED = 1.5;
 /** What is missing, as reasons for a replan; empty when the evidence suffices. An object without a box is never a gap. */
 export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope): string[] {
   if (plan.query_type === 'Other') return [];
+  const { distortion_detection, distortion_analysis, tool_execution } = plan.plan;
   return scope.regions.flatMap(({ name }) => {
-    const gaps: string[] = [];
-    const detected = ownEntry(evidence.distortion_set, name) ?? ownEntry(scope.named, name);
-    if (plan.plan.distortion_detection && !detected?.length) gaps.push(REPLAN_REASONS.distortions(name));
-    if (plan.plan.distortion_analysis && isAsked(name, scope) && !ownEntry(evidence.distortion_analysis, name)?.length) gaps.push(REPLAN_REASONS.distortionAnalysis(name));
-    if (plan.plan.tool_execution && isAsked(name, scope) && Object.keys(ownEntry(evidence.quality_scores, name) ?? {}).length === 0) gaps.push(REPLAN_REASONS.toolScores(name));
-    const conflict = findConflict(evidence, name);
-    return conflict ? [...gaps, REPLAN_REASONS.contradiction(name)] : gaps;
+    const asked = isAsked(name, scope);
+    const detected = ownEntry(evidence.distortion_set, name) ?? ownEntry(scope.named, name) ?? [];
+    const analysed = ownEntry(evidence.distortion_analysis, name) ?? [];
+    const scored = Object.keys(ownEntry(evidence.quality_scores, name) ?? {});
+    return [
+      ...(distortion_detection && detected.length === 0 ? [REPLAN_REASONS.distortions(name)] : []),
+      ...(distortion_analysis && asked && analysed.length === 0 ? [REPLAN_REASONS.distortionAnalysis(name)] : []),
+      ...(tool_execution && asked && scored.length === 0 ? [REPLAN_REASONS.toolScores(name)] : []),
+      ...(findConflict(evidence, name) === null ? [] : [REPLAN_REASONS.contradiction(name)]),
+    ];
   });
 }
 

@@ -36,11 +36,16 @@ export function fuse(toolMean: number | null, own: OwnProbabilities | null, eta:
 
 /** q̄: the mean over the distinct lead tools, each counted once. A tool with several scores counts with their mean. */
 export function meanOfLeadTools(evidence: ExecutorOutput): number | null {
+  const means = meansByTool(evidence);
+  return means.size === 0 ? null : mean([...means.values()]);
+}
+
+export function meansByTool({ quality_scores }: ExecutorOutput): Map<string, number> {
   const byTool = new Map<string, number[]>();
-  for (const scores of Object.values(evidence.quality_scores ?? {})) {
-    for (const [tool, score] of Object.values(scores)) byTool.set(tool, [...byTool.get(tool) ?? [], score]);
+  for (const [tool, score] of Object.values(quality_scores ?? {}).flatMap((scores) => Object.values(scores))) {
+    byTool.set(tool, [...byTool.get(tool) ?? [], score]);
   }
-  return byTool.size === 0 ? null : mean([...byTool.values()].map(mean));
+  return new Map([...byTool].map(([tool, scores]) => [tool, mean(scores)]));
 }
 
 /** Round half up: 4.5 is Excellent. */

@@ -42,8 +42,8 @@ export async function executeTools(request: ExecutionRequest): Promise<ToolExecu
     results.outcomes.push(...outcomes.values());
     tasks = tasks.flatMap((task) => settle(task, outcomes, results, request));
   }
-  const { scores, logs, outcomes } = results;
-  return { scores: scores.size === 0 ? null : Object.fromEntries([...scores].map(([object, byDistortion]) => [object, Object.fromEntries(byDistortion)])), logs, outcomes };
+  const scores = [...results.scores].map(([object, byDistortion]) => [object, Object.fromEntries(byDistortion)] as const);
+  return { ...results, scores: scores.length === 0 ? null : Object.fromEntries(scores) };
 }
 
 /** Maps while it grows: an object may be called "__proto__". */

@@ -26,7 +26,16 @@ export function createResultCache(entries: number): ResultCache {
   };
 }
 
+export interface KeyParts {
+  image: string;
+  reference: string | null;
+  jpegQuality: number | null;
+  box: readonly number[] | null;
+  what: string;
+  version: string;
+}
+
 /** What is measured, on which pixels, by which version: all that a value depends on. */
-export function cacheKey(parts: { image: string; reference: string | null; jpegQuality: number | null; box: readonly number[] | null; what: string; version: string }): string {
+export function cacheKey(parts: KeyParts): string {
   return [parts.image, parts.reference ?? '-', parts.jpegQuality ?? '-', parts.box?.join(',') ?? '-', parts.what, parts.version].join('|');
 }

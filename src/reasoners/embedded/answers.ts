@@ -27,14 +27,17 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   const understood = understandQuery(request.query, vocabulary, request.choices);
   const score = request.fuse(null);
   const judged = judge(request);
-  const verdict = understood.confidence < UNDERSTOOD && understood.form !== 'multiple_choice' ? notUnderstood(judged, score, rules) : decide(understood, request, judged, score, vocabulary, rules);
+  const weighed = { query: request.query, judged, score, vocabulary, rules };
+  const lost = understood.confidence < UNDERSTOOD && understood.form !== 'multiple_choice';
+  const verdict = lost ? notUnderstood(weighed) : decide(understood, weighed);
   const missing = request.gaps.length > 0;
   return {
     score,
     output: {
       final_answer: verdict.answer,
       quality_reasoning: [
-        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence), tellFindings(judged, rules, request.evidence.distortion_set === null), tellDoubt(score, judged, rules),
+        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence),
+        tellFindings(judged, rules, request.evidence.distortion_set === null), tellDoubt(score, judged, rules),
         tellScope(request.ungrounded), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,
@@ -47,11 +50,20 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
 /** Below this the words were not understood, and a yes or no would answer another question. */
 const UNDERSTOOD = 0.5;
 
-function notUnderstood(judged: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
+/** All that an answer may rest on. */
+interface Weighed {
+  query: string;
+  judged: readonly Judged[];
+  score: QualityScore | null;
+  vocabulary: Vocabulary;
+  rules: SeverityRules;
+}
+
+function notUnderstood({ judged, score, rules }: Weighed): Verdict {
   return { answer: score?.level ?? inShort(judged, rules).answer, because: 'The question was not understood; this is the overall quality.' };
 }
 
-function decide(understood: Understanding, { query }: SummaryRequest, judged: readonly Judged[], score: QualityScore | null, vocabulary: Vocabulary, rules: SeverityRules): Verdict {
+function decide(understood: Understanding, { query, judged, score, vocabulary, rules }: Weighed): Verdict {
   const named = namedCategories(understood);
   const relevant = named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged;
   switch (understood.form) {
@@ -85,7 +97,8 @@ export function yesOrNo({ distortions, polarity }: Understanding, relevant: read
 function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
   if (relevant.length === 0) return { answer: UNDECIDED, because: null };
   const visible = relevant.filter((item) => item.rank > 0);
-  const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(relevant.slice(0, 3).map((item) => rules.categories.get(item.type)?.name ?? item.type), 'or')}`;
+  const nouns = relevant.slice(0, 3).map((item) => rules.categories.get(item.type)?.name ?? item.type);
+  const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(nouns, 'or')}`;
   return { answer: `${text.charAt(0).toUpperCase()}${text.slice(1)}`, because: null };
 }
 

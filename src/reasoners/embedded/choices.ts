@@ -46,7 +46,9 @@ function amongDistortions(options: readonly AnswerOption[], { query, relevant, v
   if (worst?.rank === 0 && praise) return { answer: praise.letter, because: 'No distortion stands out.' };
   for (const item of relevant) {
     const option = naming.find(({ categories, praises }) => !praises && categories.includes(item.type));
-    if (option) return { answer: option.letter, because: item.rank > 0 ? `The evidence shows ${nameFinding(item, rules)}.` : `None of the options is clearly visible; ${option.text} comes closest.` };
+    if (!option) continue;
+    const shows = `The evidence shows ${nameFinding(item, rules)}.`;
+    return { answer: option.letter, because: item.rank > 0 ? shows : `None of the options is clearly visible; ${option.text} comes closest.` };
   }
   return null;
 }

@@ -2,6 +2,7 @@
 import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { ExecutorOutput } from '../../../schemas/executor.ts';
 import { GLOBAL } from '../../../schemas/vocabulary.ts';
+import { meansByTool } from '../../pipeline/fusion.ts';
 import type { Judged } from './answers.ts';
 import type { SeverityRules } from './severity-rules.ts';
 
@@ -9,7 +10,7 @@ const MAX_FINDINGS = 3;
 
 export function tellScore(score: QualityScore | null, evidence: ExecutorOutput): string | null {
   if (!score) return null;
-  const tools = describeTools(evidence);
+  const tools = quoteTools(evidence);
   return `The quality is ${score.level.toLowerCase()}, ${quote(score.value)} of 5${tools.length > 0 ? ` (${list(tools)})` : ''}.`;
 }
 
@@ -17,14 +18,11 @@ export function tellScore(score: QualityScore | null, evidence: ExecutorOutput):
 const quote = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
 
 /** Each lead tool once: its own value and what that counts as; over several objects the mean. */
-function describeTools({ quality_scores, tool_logs }: ExecutorOutput): string[] {
-  const scores = new Map<string, number[]>();
-  for (const [tool, value] of Object.values(quality_scores ?? {}).flatMap((byDistortion) => Object.values(byDistortion))) scores.set(tool, [...scores.get(tool) ?? [], value]);
-  return [...scores].map(([tool, values]) => {
-    const mean = (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(1);
-    const raw = new Set(tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []));
+function quoteTools(evidence: ExecutorOutput): string[] {
+  return [...meansByTool(evidence)].map(([tool, score]) => {
+    const raw = new Set(evidence.tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []));
     const [own] = raw;
-    return raw.size === 1 && own !== undefined ? `${tool} of ${Number(own.toPrecision(4))} counts as ${mean}` : `${tool} ${mean} on average`;
+    return raw.size === 1 && own !== undefined ? `${tool} of ${Number(own.toPrecision(4))} counts as ${score.toFixed(1)}` : `${tool} ${score.toFixed(1)} on average`;
   });
 }
 
@@ -47,7 +45,10 @@ export function tellDoubt(score: QualityScore | null, judged: readonly Judged[],
 export function tellFindings(judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
   const visible = judged.filter((item) => item.rank > 0);
   if (judged.length === 0) return null;
-  if (visible.length === 0) return `${asked ? 'Nothing of what was asked about stands out' : 'No distortion stands out'}. ${judged.slice(0, MAX_FINDINGS).map((item) => item.explanation).join(' ')}`;
+  if (visible.length === 0) {
+    const opening = asked ? 'Nothing of what was asked about stands out.' : 'No distortion stands out.';
+    return [opening, ...judged.slice(0, MAX_FINDINGS).map((item) => item.explanation)].join(' ');
+  }
   const sentences = visible.slice(0, MAX_FINDINGS).map((item) => {
     const finding = nameFinding(item, rules);
     return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}: ${lowerFirst(item.explanation)}`;
