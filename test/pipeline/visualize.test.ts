@@ -1,16 +1,14 @@
 // The drawn pipeline: its source, and the picture that a browser makes of it.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import t from 'tap';
 import { projectRoot } from '../../src/config.ts';
 import { buildEvidenceGraph, buildGraph } from '../../src/pipeline/graph.ts';
 import { EDGE_LABELS } from '../../src/pipeline/replanning.ts';
 import { visualizeGraph } from '../../src/pipeline/visualize.ts';
 import { captureLog } from '../support/app.ts';
+import { browserIsMissing, openPage } from '../support/browser.ts';
 import { pipelineConfig } from '../support/run.ts';
 
-const BROWSER = '/usr/bin/chromium';
 const { log } = captureLog();
 
 // Scenario: replanning-logic / Phase 3 compatibility
@@ -22,10 +20,8 @@ t.test('the variant without summarizer has no loop', async (t) => {
 
 // Scenario: replanning-logic / Mermaid diagram includes Summarizer
 // Scenario: replanning-logic / Visualization shows iteration limit
-t.test('a browser renders every node and both labels', { skip: existsSync(BROWSER) ? false : `needs ${BROWSER} (apt install chromium)` }, async (t) => {
-  const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
-  t.teardown(() => browser.close());
-  const page = await browser.newPage();
+t.test('a browser renders every node and both labels', { skip: browserIsMissing }, async (t) => {
+  const page = await openPage(t);
   await page.addScriptTag({ path: join(projectRoot(), 'node_modules/mermaid/dist/mermaid.min.js') });
   const source = await visualizeGraph(buildGraph(pipelineConfig, log));
   const text = await page.evaluate(async (diagram) => {
