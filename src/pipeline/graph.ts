@@ -1,5 +1,6 @@
 // The wiring, and nothing else: planner → executor → summarizer → planner again, or the end.
-import { END, START, StateGraph } from '@langchain/langgraph';
+// The entry without AsyncLocalStorage: our nodes get all they need as parameters, and a run costs 2 ms less.
+import { END, START, StateGraph } from '@langchain/langgraph/web';
 import type { Logger } from 'pino';
 import type { PipelineConfig } from '../config.ts';
 import { execute } from './executor.ts';

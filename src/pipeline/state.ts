@@ -1,5 +1,5 @@
 // The graph's channels: the published state plus what the response's diagnostics need. All plain JSON, so that it can be stored.
-import { ReducedValue, StateSchema, type StateSchemaField } from '@langchain/langgraph';
+import { ReducedValue, StateSchema, type StateSchemaField } from '@langchain/langgraph/web';
 import type { Logger } from 'pino';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
