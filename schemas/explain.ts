@@ -36,7 +36,7 @@ export function explain(schema: object, value: unknown, path = ''): Issue[] {
   if (node.anyOf) return explainUnion(node, value, path);
   if (!hasType(node, value) || !isAllowed(node, value)) return [issue(path, describe(node), value)];
   if (Array.isArray(value)) return explainArray(node, value, path);
-  if (isObject(value)) return explainObject(node, value, path);
+  if (isRecord(value)) return explainObject(node, value, path);
   return fitsLimits(node, value) ? [] : [issue(path, describe(node), value)];
 }
 
@@ -59,7 +59,7 @@ function explainUnion(node: Schema, value: unknown, path: string): Issue[] {
 /** Whether the branch is an object marked with a constant, as in { event: "tool" }, and the value carries the same mark. */
 function hasTagOf(branch: Schema, value: unknown): boolean {
   const tags = Object.entries(branch.properties ?? {}).filter(([, property]) => property.const !== undefined);
-  return isObject(value) && tags.length > 0 && tags.every(([key, property]) => value[key] === property.const);
+  return isRecord(value) && tags.length > 0 && tags.every(([key, property]) => value[key] === property.const);
 }
 
 function explainArray(node: Schema, value: unknown[], path: string): Issue[] {
@@ -103,7 +103,7 @@ function hasType(node: Schema, value: unknown): boolean {
     case undefined: return true;
     case 'null': return value === null;
     case 'array': return Array.isArray(value);
-    case 'object': return isObject(value);
+    case 'object': return isRecord(value);
     case 'integer': return Number.isInteger(value);
     case 'number': return Number.isFinite(value);
     default: return typeof value === node.type;
@@ -167,7 +167,7 @@ function show(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

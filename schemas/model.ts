@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { explain, isInstant, issue, pointer, type Issue } from './explain.ts';
+import { explain, isInstant, isRecord, issue, pointer, type Issue } from './explain.ts';
 
 /** What the rules beyond types need from outside; a rule whose input is missing is not applied. */
 export interface RuleContext {
@@ -192,6 +192,3 @@ function clone(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined).map(([key, item]) => [key, clone(item)]));
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

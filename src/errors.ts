@@ -64,6 +64,12 @@ export class ConfigError extends Error {
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+/** The code for a stage whose reasoner failed: its own where it has one. */
+export function reasonerFailureCode(error: unknown): ErrorCode {
+  if (error instanceof IqaError) return error.code;
+  return isAbort(error) ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED';
+}
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What of an error may leave the house: its sentence, without paths and addresses. The log has the rest. */

@@ -4,6 +4,7 @@ import { CONTRACT_VERSION } from '../schemas/sidecar.ts';
 import type { AssessmentInput, Call } from './assessor.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
+import { findFailure } from './pipeline/tool-execution.ts';
 
 /** Rules of planning, fusion and replanning; raised when they change what an answer says. */
 export const PIPELINE_VERSION = '1.0.0';
@@ -55,11 +56,10 @@ export function createResponse({ id, input, call, run, state, version }: Respons
 
 function findDegradation({ error, executor_evidence }: PipelineState): string | null {
   if (error !== undefined) return error;
-  const logs = executor_evidence?.tool_logs ?? [];
-  const failed = logs.find((log) => log.error !== null);
-  if (!failed) return null;
-  const fallback = logs.find((log) => log.fallback && log.error === null && log.object_name === failed.object_name && log.distortion === failed.distortion);
-  return fallback ? `${fallback.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}` : failed.error;
+  const failure = findFailure(executor_evidence?.tool_logs ?? []);
+  if (!failure) return null;
+  const { failed, instead } = failure;
+  return instead ? `${instead.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}` : failed.error;
 }
 
 const round = (milliseconds: number): number => Math.round(milliseconds * 100) / 100;

@@ -3,7 +3,7 @@ import { parse, ValidationError } from '../../schemas/model.ts';
 import { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
 import { PlannerError } from '../../schemas/planner-error.ts';
 import { NO_REASON } from '../../schemas/summarizer.ts';
-import { IqaError, isAbort, publicMessage, type ErrorCode } from '../errors.ts';
+import { publicMessage, reasonerFailureCode, type ErrorCode } from '../errors.ts';
 import type { Replan } from '../reasoners/reasoner.ts';
 import type { RunContext } from './run-context.ts';
 import { orAborted } from './stage.ts';
@@ -33,8 +33,7 @@ function replanOf({ summarizer_result, plan: previousPlan, replan_history }: Pip
 }
 
 function failureCode(error: unknown): ErrorCode {
-  if (error instanceof IqaError) return error.code;
   // The door has checked the input: a spooled file that is gone by now is our fault.
   if (error instanceof ValidationError && error.model === 'PlannerInput') return 'IQA_INTERNAL';
-  return isAbort(error) ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED';
+  return reasonerFailureCode(error);
 }

@@ -1,7 +1,7 @@
 // Node 3: weighs the evidence, lets the reasoner answer, and asks for another round when something is missing.
 import { parse } from '../../schemas/model.ts';
 import { NO_REASON, SummarizerOutput } from '../../schemas/summarizer.ts';
-import { IqaError, isAbort, publicMessage } from '../errors.ts';
+import { publicMessage, reasonerFailureCode } from '../errors.ts';
 import { findGaps } from './evidence-check.ts';
 import { fuse, meanOfLeadTools } from './fusion.ts';
 import { recordReplanRequest } from './replanning.ts';
@@ -18,8 +18,7 @@ export function createSummarizer(eta: number): StageWork {
       if (run.signal.aborted) throw error;
       run.log.warn({ err: error }, 'Summarizer failed');
       const message = `The summarizer failed: ${publicMessage(error)}`;
-      const code = error instanceof IqaError ? error.code : isAbort(error) ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED';
-      return { error: message, failure: { code, message } };
+      return { error: message, failure: { code: reasonerFailureCode(error), message } };
     }
   };
 }

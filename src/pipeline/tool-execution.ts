@@ -93,4 +93,12 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results
   return [{ ...task, tool: next, fallback: true }];
 }
 
+/** The first execution that failed, and the one that answered in its place for the same object and distortion, if any. */
+export function findFailure(logs: readonly ToolExecutionLog[]): { failed: ToolExecutionLog; instead: ToolExecutionLog | undefined } | null {
+  const failed = logs.find((log) => log.error !== null);
+  if (!failed) return null;
+  const isSame = (log: ToolExecutionLog) => log.object_name === failed.object_name && log.distortion === failed.distortion;
+  return { failed, instead: logs.find((log) => log.fallback && log.error === null && isSame(log)) };
+}
+
 const keyOf = (task: Task): string => JSON.stringify([task.tool.name, task.region.name]);

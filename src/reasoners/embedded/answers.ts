@@ -5,8 +5,8 @@ import { SEVERITIES, type DistortionCategory } from '../../../schemas/vocabulary
 import type { Summary, SummaryRequest } from '../reasoner.ts';
 import { chooseOption } from './choices.ts';
 import type { SeverityRules } from './severity-rules.ts';
-import { understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
-import { list, nameFinding, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
+import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
+import { list, lowerFirst, nameFinding, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore, upperFirst } from './wording.ts';
 
 /** An analysis with the object it is about and its place among the severities. */
 export interface Judged extends DistortionAnalysis {
@@ -28,7 +28,8 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   const score = request.fuse(null);
   const judged = judge(request);
   const weighed = { query: request.query, judged, score, vocabulary, rules };
-  const lost = understood.confidence < UNDERSTOOD && understood.form !== 'multiple_choice';
+  // A yes or no to words that were not understood would answer another question.
+  const lost = understood.confidence < TRUSTED && understood.form !== 'multiple_choice';
   const verdict = lost ? notUnderstood(weighed) : decide(understood, weighed);
   const missing = request.gaps.length > 0;
   return {
@@ -46,9 +47,6 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
     },
   };
 }
-
-/** Below this the words were not understood, and a yes or no would answer another question. */
-const UNDERSTOOD = 0.5;
 
 /** All that an answer may rest on. */
 interface Weighed {
@@ -72,7 +70,7 @@ function decide(understood: Understanding, { query, judged, score, vocabulary, r
     case 'scoring': return score ? { answer: score.level, because: null } : inShort(relevant, rules);
     case 'how_much': {
       const short = inShort(relevant, rules);
-      return named.length > 0 || !score ? short : { answer: `${score.level}: ${short.answer.charAt(0).toLowerCase()}${short.answer.slice(1)}`, because: null };
+      return named.length > 0 || !score ? short : { answer: `${score.level}: ${lowerFirst(short.answer)}`, because: null };
     }
     default: return inShort(relevant, rules);
   }
@@ -99,7 +97,7 @@ function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
   const visible = relevant.filter((item) => item.rank > 0);
   const nouns = relevant.slice(0, 3).map((item) => rules.categories.get(item.type)?.name ?? item.type);
   const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(nouns, 'or')}`;
-  return { answer: `${text.charAt(0).toUpperCase()}${text.slice(1)}`, because: null };
+  return { answer: upperFirst(text), because: null };
 }
 
 /** Everything that could be judged, worst first; equals keep the order of the reasoner's findings. Nothing measured is no "none". */

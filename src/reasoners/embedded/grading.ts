@@ -3,6 +3,7 @@ import type { Finding } from '../../../schemas/assessment.ts';
 import { SEVERITIES, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
 import type { MeasuredRegion } from '../../tools/evidence-source.ts';
 import type { Indicator, SeverityRules } from './severity-rules.ts';
+import { upperFirst } from './wording.ts';
 
 export interface Grade extends Finding {
   /** 0 none … 4 extreme and beyond, continuous: comparable between distortions. */
@@ -99,5 +100,5 @@ function explain(reading: Reading | undefined): string {
     ? `it shows ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
     : typical.replace('{low}', quote(low)).replace('{high}', quote(high));
   const sentence = `${says.replace('{value}', quote(value))}; ${compared}`;
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  return `${upperFirst(sentence)}.`;
 }

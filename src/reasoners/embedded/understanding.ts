@@ -34,7 +34,7 @@ export interface Vocabulary {
 }
 
 /** Below this the words are not trusted: the plan looks at the whole picture for everything. */
-const TRUSTED = 0.5;
+export const TRUSTED = 0.5;
 
 export function understandQuery(query: string, vocabulary: Vocabulary, choices: readonly string[] = []): Understanding {
   const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));

@@ -3,6 +3,7 @@ import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { ExecutorOutput } from '../../../schemas/executor.ts';
 import { GLOBAL } from '../../../schemas/vocabulary.ts';
 import { meansByTool } from '../../pipeline/fusion.ts';
+import { findFailure } from '../../pipeline/tool-execution.ts';
 import type { Judged } from './answers.ts';
 import type { SeverityRules } from './severity-rules.ts';
 
@@ -28,9 +29,9 @@ function quoteTools(evidence: ExecutorOutput): string[] {
 
 /** A tool that was wanted and could not be run is told, with who answered for it. */
 export function tellFailures({ tool_logs }: ExecutorOutput): string | null {
-  const failed = tool_logs.find((log) => log.error !== null);
-  if (!failed) return null;
-  const instead = tool_logs.find((log) => log.fallback && log.error === null && log.object_name === failed.object_name && log.distortion === failed.distortion);
+  const failure = findFailure(tool_logs);
+  if (!failure) return null;
+  const { failed, instead } = failure;
   return `${failed.tool_name} gave no value (${failed.error ?? ''})${instead ? `; ${instead.tool_name} answered in its place` : ''}.`;
 }
 
@@ -50,8 +51,7 @@ export function tellFindings(judged: readonly Judged[], rules: SeverityRules, as
     return [opening, ...judged.slice(0, MAX_FINDINGS).map((item) => item.explanation)].join(' ');
   }
   const sentences = visible.slice(0, MAX_FINDINGS).map((item) => {
-    const finding = nameFinding(item, rules);
-    return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}: ${lowerFirst(item.explanation)}`;
+    return `${upperFirst(nameFinding(item, rules))}: ${lowerFirst(item.explanation)}`;
   });
   return sentences.join(' ');
 }
@@ -75,4 +75,5 @@ export function list(items: readonly string[], conjunction = 'and'): string {
   return `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1) ?? ''}`;
 }
 
-const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+export const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+export const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
