@@ -2,7 +2,7 @@
 
 import math
 
-from .metrics import brisque, gmsd, ms_ssim, niqe, psnr, ssim
+from .metrics import brisque, dists, gmsd, lpips, ms_ssim, niqe, piqe, psnr, ssim
 from .picture import Pair
 from .tool import Result, Tool, ToolError, reference_of
 
@@ -23,6 +23,9 @@ def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
 
 def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
     image = pair.image
+    obstacle = tool.find_obstacle()
+    if obstacle is not None:
+        raise ToolError("TOOL_UNAVAILABLE", f"{tool.name} cannot be run: {obstacle}")
     if tool.needs_reference:
         reference_of(pair)
     if min(image.width, image.height) < tool.min_side:
@@ -35,5 +38,16 @@ def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
 
 
 TOOLS: dict[str, Tool] = {
-    tool.name: tool for tool in (psnr.TOOL, ssim.TOOL, ms_ssim.TOOL, gmsd.TOOL, niqe.TOOL, brisque.TOOL)
+    tool.name: tool
+    for tool in (
+        psnr.TOOL,
+        ssim.TOOL,
+        ms_ssim.TOOL,
+        gmsd.TOOL,
+        lpips.TOOL,
+        dists.TOOL,
+        niqe.TOOL,
+        brisque.TOOL,
+        piqe.TOOL,
+    )
 }

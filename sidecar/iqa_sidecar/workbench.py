@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast, get_args
 
 from . import measurements
@@ -39,6 +41,7 @@ class Workbench:
 
     def load(self, command: Load, image: bytes, reference: bytes) -> Loaded | Refused:
         started = time.perf_counter()
+        _prepare(self._tools[name] for name in command.tools)
         try:
             picture = Picture.decode(image, max_pixels=command.max_pixels)
         except UndecodableError as error:
@@ -121,8 +124,9 @@ def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
 def describe(tools: dict[str, Tool]) -> Described:
     return Described(
         [
-            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map, True, None)
+            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map, reason is None, reason)
             for tool in tools.values()
+            for reason in [tool.find_obstacle()]
         ],
         MeasurementsInfo(
             measurements.VERSION,
@@ -132,6 +136,19 @@ def describe(tools: dict[str, Tool]) -> Described:
             ],
         ),
     )
+
+
+def _prepare(tools: Iterable[Tool]) -> None:
+    """Loads in the background what the tools' first runs would wait for; a failure shows there, with its reason."""
+    loaders = [tool.prepare for tool in tools if tool.prepare is not None and tool.find_obstacle() is None]
+    if loaders:
+        threading.Thread(target=_call_all, args=(loaders,), daemon=True).start()
+
+
+def _call_all(loaders: list[Callable[[], object]]) -> None:
+    for load in loaders:
+        with contextlib.suppress(Exception):
+            load()
 
 
 def _check_sizes(command: Load, image: Picture, reference: Picture | None) -> Refused | None:
