@@ -27,7 +27,7 @@ MEASUREMENTS = (
         "how much more detail is lost in one direction than across it: below 0.3 isotropic, above 0.5 motion blur",
     ),
     Measurement(
-        "motion_blur_px", "pixels", 0, 50,
+        "motion_blur_px", "pixels", 0, 75,
         "length of that blur, from the widths of edges along and across it; null when isotropic",
     ),
     Measurement(
