@@ -58,7 +58,8 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
       // Answered or hung up, the seat is free and the files go.
       reply.raw.once('close', () => {
         stopWatching();
-        void session.close().finally(leave);
+        leave();
+        void session.close();
       });
     },
     // Before validation: the schema then checks exactly the form that is published.

@@ -11,7 +11,7 @@ import type { Deadline } from './deadline.ts';
 import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
-import { collectMaps } from './local-maps.ts';
+import { collectMaps, findMapTools } from './local-maps.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
@@ -57,6 +57,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const started = performance.now();
     const { deadline } = call;
     const run = createRun(options, input, call);
+    const mapTools = findMapTools(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
     run.evidence.prefetch(run.signal).catch(() => undefined);
@@ -64,7 +65,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
       const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
       const [state, maps] = await Promise.all([
         graph.invoke(initialState(input), settings) as Promise<PipelineState>,
-        collectMaps(input.maps ?? [], run),
+        collectMaps(mapTools, run),
       ]);
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;

@@ -2,34 +2,17 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { Assessment } from '../../schemas/assessment.ts';
 import type { Problem } from '../../schemas/problem.ts';
 import { createSpool } from '../../src/images/spool.ts';
 import { buildTestApp, formRequest, type TestAppOptions } from '../support/app.ts';
 import { makePicture } from '../support/pictures.ts';
+import { slowSidecar } from '../support/slow-sidecar.ts';
 import { until } from '../support/service.ts';
 
 const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
-const TOOLS = JSON.stringify({
-  contract: 1, engine: 'slow', measurements: { version: '1', catalogue: [] }, limits: { max_bytes: 1, max_pixels: 1, max_regions: 1, max_tools: 1 },
-  tools: [{ name: 'NIQE', version: '1.0.0', needs_reference: false, min_side: 1, has_map: false, available: true, reason: null }],
-});
-
-/** A sidecar that has tools but takes its time to measure. */
-async function slowSidecar(t: Test, onMeasure: (response: ServerResponse) => void): Promise<string> {
-  const listener: RequestListener = (request, response) => {
-    if (request.url === '/v1/tools') response.end(TOOLS);
-    else request.resume().on('end', () => { onMeasure(response); });
-  };
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => { server.closeAllConnections(); server.close(); });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config, pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 300 } },
 });
