@@ -29,7 +29,7 @@ export const ToolRow = defineModel('ToolRow', Type.Object({
   strengths_origin: NonBlank('What the strengths were measured on.'),
   on_request: Type.Boolean({ default: false, description: 'Run only when a question names it: too slow, or not well enough measured, to be chosen.' }),
   tier: Type.Enum(['base', 'pyiqa'], { default: 'base', description: 'Which sidecar runs it: the one that is always there, or the optional one with pyiqa.' }),
-  cost_ms_per_megapixel: Type.Number({ minimum: 0, description: 'CPU time on one core.' }),
+  cost_ms_per_megapixel: OrNull(Type.Number({ minimum: 0 }), 'CPU time on one core, or null where it was never measured.'),
   min_side: Type.Integer({ minimum: 1, description: 'Smallest width and height in pixels.' }),
   version: NonBlank('Version of the implementation; part of every cache key.'),
   code: Origin,

@@ -93,13 +93,13 @@ function filesIn(folder: string, pattern: RegExp): string[] {
 
 function toolsPage(): string {
   const { rows } = loadRegistry(root);
-  const overview = rows.map((row) => `| ${row.name} | ${row.title} | ${row.type} | ${row.direction} is better | ${row.range.join(' to ')} | ${row.min_side} px | ${row.cost_ms_per_megapixel} | ${row.version} |`);
+  const overview = rows.map((row) => `| ${row.name} | ${row.title} | ${row.type} | ${row.direction} is better | ${row.range.join(' to ')} | ${row.min_side} px | ${row.cost_ms_per_megapixel ?? '?'} | ${row.version} |`);
   const strengths = rows.map((row) => `| ${row.name} | ${DISTORTION_CATEGORIES.map((category) => (row.strengths[category] ?? 0).toFixed(2)).join(' | ')} |`);
   const origins = rows.map((row) => [
     `### ${row.name}`, '',
     `- Code: ${row.code.source} (${row.code.licence})`,
     ...(row.parameters ? [`- Parameters: ${row.parameters.source} (${row.parameters.licence})`] : []),
-    `- Calibration ${row.calibration.version}: β = ${row.calibration.beta.join(', ')}; fitted on ${row.calibration.origin}`,
+    `- Calibration ${row.calibration.version}: β = ${row.calibration.beta.join(', ')}; ${row.calibration.origin}`,
     `- Strengths: ${row.strengths_origin}`,
     ...(row.aliases.length > 0 ? [`- Also called: ${row.aliases.join(', ')}`] : []), '',
   ].join('\n'));

@@ -21,6 +21,7 @@ import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.t
 import { createReasoners } from './reasoners/selection.ts';
 import { createReception } from './reception.ts';
 import { createResultCache } from './tools/cache.ts';
+import { combineClients } from './tools/combined-client.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
@@ -29,12 +30,14 @@ export interface Parts {
   log: Logger;
   spool: Spool;
   sidecar: SidecarClient;
+  /** The optional tier with pyiqa. */
+  pyiqa?: SidecarClient | null;
   /** Given by who wants to drain it; otherwise made from the configuration. */
   admission?: Admission;
 }
 
 export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
-  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission) } = parts;
+  const { log, spool, admission = createAdmission(config.pipeline.admission) } = parts;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -52,7 +55,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await app.register(fastifyMultipart);
   await registerOpenApi(app as unknown as FastifyInstance, config.version);
 
-  const registry = loadRegistry(config.root);
+  const registry = loadRegistry(config.root, config.pipeline.licences);
+  const sidecar = combineClients(parts.sidecar, parts.pyiqa ?? null, (name) => registry.find(name)?.tier ?? 'base');
   const graph = buildGraph(config.pipeline, log);
   const cache = createResultCache(config.pipeline.cache.entries);
   const selectReasoner = createReasoners(config, registry);

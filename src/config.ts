@@ -21,8 +21,11 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+  licences: Type.Enum(['permissive', 'any']),
 }, { additionalProperties: false }));
 export type PipelineConfig = Static<typeof PipelineFile>;
+/** Which tools there are at all: those anybody may use, or also those for non-commercial use. */
+export type Licences = PipelineConfig['licences'];
 
 /** Every environment variable the service reads; `.env.example` is checked against this table. */
 export const SETTINGS = {
@@ -35,6 +38,7 @@ export const SETTINGS = {
   IQA_SHUTDOWN_GRACE_MS: { default: '10000', description: 'How long running requests may finish after SIGTERM.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
+  PYIQA_SIDECAR_URL: { default: '', description: 'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.' },
 } as const;
 type SettingName = keyof typeof SETTINGS;
 
@@ -54,6 +58,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     maxPixels: integer('IQA_MAX_PIXELS', setting('IQA_MAX_PIXELS'), 1, 2 ** 31),
     shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
     sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
+    pyiqaSidecarUrl: httpUrl('PYIQA_SIDECAR_URL', setting('PYIQA_SIDECAR_URL')),
     pipeline: readYaml(root, 'configs/pipeline.yaml', PipelineFile),
     version: packageVersion(root),
   });

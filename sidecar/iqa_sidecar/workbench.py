@@ -115,10 +115,15 @@ class Workbench:
 
 
 def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
-    """The built-in tools and those of further modules, each of which has a `TOOLS` dictionary like the registry's."""
+    """The built-in tools and those of further modules.
+
+    A module has a `TOOLS` dictionary like the registry's and may have `warm_up`, which loads what its tools need.
+    """
     tools = TOOLS | tile_maps.TOOLS
     for name in extra_modules:
-        tools |= importlib.import_module(name).TOOLS
+        module = importlib.import_module(name)
+        getattr(module, "warm_up", lambda: None)()
+        tools |= module.TOOLS
     return tools
 
 

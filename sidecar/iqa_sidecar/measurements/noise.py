@@ -53,7 +53,7 @@ def block_strengths(plane: Plane) -> Plane:
     """σ of the noise in each whole block, as far as the block has no texture."""
     height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
     response = cv2.sepFilter2D(plane, -1, _SECOND_DIFFERENCE, _SECOND_DIFFERENCE)
-    return _block_means(np.abs(response)[:height, :width]) * _SIGMA
+    return np.asarray(_block_means(np.abs(response)[:height, :width]) * _SIGMA, np.float32)
 
 
 def _block_means(plane: Plane) -> Plane:
