@@ -6,10 +6,11 @@ from numpy.typing import NDArray
 
 from ..picture import Picture
 from .measurement import Measurement, Values
+from .reduction import reduce_picture
 
-# Pixels; geometric mean of the sides of the reduced picture, and the neighbourhood in which something should be dark.
-_REDUCED_SIDE = 128
-_NEIGHBOURHOOD = 9
+# Of the reduced picture, once more; and pixels of it, the neighbourhood in which something should be dark.
+_FACTOR = 3
+_NEIGHBOURHOOD = 7
 # Share of the haziest pixels whose mean colour is taken for that of the veil.
 _VEIL_SHARE = 0.005
 
@@ -23,11 +24,11 @@ MEASUREMENTS = (
 
 def measure_haze(picture: Picture) -> Values:
     """Mean over the picture of the smallest relative channel in each neighbourhood, of the veil's colour."""
-    factor = max(1, round((picture.width * picture.height) ** 0.5 / _REDUCED_SIDE))
-    if min(picture.width, picture.height) < 2 * factor:
+    reduced = reduce_picture(picture)
+    if reduced is None:
         return {"haze": None}
-    size = (picture.width // factor, picture.height // factor)
-    small = np.asarray(cv2.resize(picture.bgr, size, interpolation=cv2.INTER_AREA), np.uint8)
+    size = (reduced.shape[1] // _FACTOR, reduced.shape[0] // _FACTOR)
+    small = np.asarray(cv2.resize(reduced, size, interpolation=cv2.INTER_AREA), np.uint8)
     dark = _dark_channel(small).ravel()
     count = max(1, round(_VEIL_SHARE * dark.size))
     haziest = np.argpartition(dark, dark.size - count)[-count:]

@@ -93,7 +93,10 @@ def _impulse_fraction(bgr: NDArray[np.uint8]) -> float | None:
         return 0.0
     tested = candidates[:: -(-len(candidates) // _TESTED_IMPULSES)]
     y, x = np.divmod(tested, width - 2)
-    nearby = np.stack([bgr[y + row, x + column] for row in range(3) for column in range(3) if (row, column) != (1, 1)])
-    difference = np.abs(nearby.astype(np.int16) - bgr[y + 1, x + 1])
-    alone = (np.partition(difference, 1, axis=0)[1] > threshold).any(axis=1)
+    pixels, place = bgr.reshape(-1, 3), (y + 1) * width + x + 1
+    centre = pixels.take(place, axis=0)
+    alike = np.zeros(centre.shape, np.uint8)
+    for offset in (-width - 1, -width, -width + 1, -1, 1, width - 1, width, width + 1):
+        alike += cv2.absdiff(pixels.take(place + offset, axis=0), centre) <= threshold
+    alone = (alike <= 1).any(axis=1)
     return float(alone.mean()) * len(candidates) / float((height - 2) * (width - 2))

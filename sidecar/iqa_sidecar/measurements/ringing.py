@@ -24,7 +24,7 @@ MEASUREMENTS = (
 
 def measure_ringing(picture: Picture, smooth: Plane, slope: Plane) -> Values:
     """`smooth`: luma after a Gaussian of σ 1; `slope`: of it."""
-    sample = slope[::3, ::3].ravel()
+    sample = slope[::4, ::4].ravel()
     rank = int((1 - _STRONGEST_SHARE) * (sample.size - 1))
     threshold = max(_WEAKEST_SLOPE, float(np.partition(sample, rank)[rank]))
     strong = (slope > threshold).view(np.uint8) * np.uint8(255)
