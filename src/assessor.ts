@@ -13,7 +13,7 @@ import { createImagePathCheck } from './images/path-check.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
+import type { ReasonerSource } from './reasoners/reasoner.ts';
 import { createResponse } from './response.ts';
 import type { ResultCache } from './tools/cache.ts';
 import { createEvidenceSource } from './tools/evidence-source.ts';
@@ -27,7 +27,7 @@ export interface AssessorOptions {
   registry: ToolRegistry;
   client: SidecarClient;
   cache: ResultCache;
-  selectReasoner: (backend: string | undefined) => Reasoner;
+  selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
 export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend'> {
@@ -52,7 +52,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const deadline = AbortSignal.timeout(config.timeouts_ms.request);
     const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]));
     // A sidecar that is down is found again by the executor, which knows what it means.
-    run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (run.reasoner.speculates) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
       const state = await graph.invoke(initialState(input), settings) as PipelineState;
@@ -70,7 +70,9 @@ export function createAssessor(options: AssessorOptions): Assessor {
 
 function createRun({ config, registry, client, cache, selectReasoner }: AssessorOptions, input: AssessmentInput, call: Call, signal: AbortSignal): RunContext {
   return {
-    reasoner: selectReasoner(input.backend),
+    reasoner: selectReasoner(input.backend)({
+      image: input.image, reference: input.reference, log: call.log, deadline: performance.now() + config.timeouts_ms.request,
+    }),
     evidence: createEvidenceSource({
       client, registry, cache, toolTimeoutMs: config.timeouts_ms.tool, requestId: call.requestId, image: input.image, reference: input.reference,
     }),
