@@ -12,10 +12,12 @@ import type { PipelineState, PipelineUpdate } from './state.ts';
 
 export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   try {
+    const replan = replanOf(state);
+    if (replan) checkTimeLeft(run, state.iteration_count ?? 1);
     const input = parse(PlannerInput, {
       query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
     }, { checkImagePath: run.checkImagePath });
-    const request = { input, choices: run.choices, tools: run.registry.rows, replan: replanOf(state) };
+    const request = { input, choices: run.choices, tools: run.registry.rows, replan };
     const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
     const output = parse(PlannerOutput, proposal.output, { knownTools: run.registry.names });
     return { plan: output, plan_confidence: proposal.confidence };
@@ -35,6 +37,12 @@ function replanOf({ summarizer_result, plan: previousPlan, replan_history }: Pip
 
 /** A reasoner that asked several times says how often. */
 const attemptsOf = (error: unknown): number => (error instanceof ModelFailure ? Math.max(1, error.attempts.length) : 1);
+
+/** Another round is begun only while as much time is left as a round took so far: better the result at hand than none. */
+function checkTimeLeft({ deadline }: RunContext, roundsSoFar: number): void {
+  const spent = deadline.limitMs - deadline.remaining();
+  if (deadline.remaining() < spent / Math.max(1, roundsSoFar)) throw new Error('There is no time left for another round');
+}
 
 function failureCode(error: unknown): ErrorCode {
   // The door has checked the input: a spooled file that is gone by now is our fault.

@@ -7,6 +7,7 @@ import type { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
 import type { SummarizerOutput } from '../../schemas/summarizer.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory, Level } from '../../schemas/vocabulary.ts';
+import type { Deadline } from '../deadline.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import type { MeasuredRegion, ScopedRegion } from '../tools/evidence-source.ts';
 
@@ -15,12 +16,13 @@ export interface Occasion {
   image: PreparedImage;
   reference: PreparedImage | null;
   log: Logger;
-  /** When the assessment must have ended, on the clock of performance.now(). */
-  deadline: number;
+  deadline: Deadline;
 }
 
 /** Reasoners are made for one assessment; what they share was made once. */
-export type ReasonerSource = (occasion: Occasion) => Reasoner;
+export interface ReasonerSource extends Pick<Reasoner, 'identity' | 'version'> {
+  create: (occasion: Occasion) => Reasoner;
+}
 
 export interface Replan {
   reason: string;

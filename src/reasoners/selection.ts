@@ -23,7 +23,7 @@ export function createReasoners(config: Config, registry: ToolRegistry): (backen
 
   const sourceFor = (name: string | null): ReasonerSource => {
     const meant = byRole((role) => backends.meaningOf(name ?? models[role].backend));
-    if (ROLES.every((role) => meant[role] === EMBEDDED)) return () => embedded;
+    if (ROLES.every((role) => meant[role] === EMBEDDED)) return { identity: embedded.identity, version: embedded.version, create: () => embedded };
     return createVLMReasoner({
       models, intended: meant, chain: byRole((role) => chainOf(meant[role], models[role].fallback_backend, backends)),
       stageTimeouts: config.pipeline.timeouts_ms, registry, embedded, cache,

@@ -44,7 +44,7 @@ const RoleSettings = Type.Object({
   max_tokens: Type.Integer({ minimum: 16, default: 2048 }),
   retry_attempts: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
   fallback_backend: Nullable(NonBlank('A back end.'), 'Asked when the first one gave no valid answer.'),
-  timeout: Milliseconds(20_000),
+  timeout: Milliseconds(10_000),
   degrade: Type.Enum(['embedded', 'none'], { default: 'embedded' }),
 }, closed);
 export type RoleSettings = Static<typeof RoleSettings>;

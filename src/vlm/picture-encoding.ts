@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
+import { sniff, SNIFF_BYTES } from '../images/sniffing.ts';
 import type { ScopedRegion } from '../tools/evidence-source.ts';
 import type { Picture } from './client.ts';
 
@@ -19,7 +20,7 @@ export interface PictureSource {
   crop: (region: ScopedRegion & { box: readonly number[] }) => Promise<Picture>;
 }
 
-const PLAIN = { jpeg: 'image/jpeg', png: 'image/png', webp: 'image/webp' } as const;
+const PLAIN = new Map<string, Picture['mediaType']>([['jpeg', 'image/jpeg'], ['png', 'image/png'], ['webp', 'image/webp']]);
 /** Above this a file is encoded anew even though its size in pixels would fit: providers refuse larger pictures. */
 const MAX_ORIGINAL_BYTES = 3_000_000;
 
@@ -38,12 +39,13 @@ export function createPictureSource(image: PreparedImage, reference: PreparedIma
 }
 
 async function encodeWhole(image: PreparedImage, label: string, { long_side }: PictureSettings): Promise<Picture> {
-  const { width, height, format } = image.info;
-  const isOriginal = image.jpegQuality === null && image.sha256 === image.info.sha256;
-  const mediaType = isOriginal ? PLAIN[format as keyof typeof PLAIN] as Picture['mediaType'] | undefined : 'image/png';
+  const { width, height } = image.info;
   // The file itself, artefacts and all, is the best that can be shown.
-  if (Math.max(width, height) <= long_side && mediaType && image.bytes <= MAX_ORIGINAL_BYTES) {
-    return { label, mediaType, base64: (await readFile(image.path)).toString('base64'), width, height, key: image.sha256 };
+  if (Math.max(width, height) <= long_side && image.bytes <= MAX_ORIGINAL_BYTES) {
+    const file = await readFile(image.path);
+    const sniffed = sniff(file.subarray(0, SNIFF_BYTES));
+    const mediaType = sniffed && 'format' in sniffed ? PLAIN.get(sniffed.format) : undefined;
+    if (mediaType) return { label, mediaType, base64: file.toString('base64'), width, height, key: image.sha256 };
   }
   return encode(image, label, `${image.sha256}|${long_side}`, (picture) => picture
     .resize({ width: long_side, height: long_side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' })

@@ -50,6 +50,9 @@ export interface Session {
   cacheHits: () => number;
 }
 
+/** What the first back end may use of the time, so that its fallback is not asked too late. */
+const FIRST_SHARE = 0.6;
+const shareOf = ({ signal, until }: TimeLimit): TimeLimit => ({ signal, until: performance.now() + (until - performance.now()) * FIRST_SHARE });
 /** Less than this is not worth a call. */
 const SHORTEST_CALL_MS = 20;
 const MAX_QUOTED_REPLY = 4_000;
@@ -64,8 +67,9 @@ export function createSession(options: SessionOptions): Session {
   async function ask<T extends object>(question: Question<T>, time: TimeLimit): Promise<Answered<T>> {
     const before = failures.length;
     let last: unknown = null;
-    for (const backend of chain[question.role]) {
-      const result = await askBackend(backend, question, time);
+    const backends = chain[question.role];
+    for (const [index, backend] of backends.entries()) {
+      const result = await askBackend(backend, question, index < backends.length - 1 ? shareOf(time) : time);
       if ('answer' in result) return result.answer;
       last = result.error;
       if (result.final) break;
@@ -99,7 +103,8 @@ export function createSession(options: SessionOptions): Session {
         const failed = error instanceof Unanswered ? error.cause : error;
         complaint = error instanceof Unanswered ? error.complaint : null;
         if (refusesLogprobs(failed, backend)) return askBackend(backend, { role, compose }, time);
-        if (failed instanceof OutOfBudget || time.until - performance.now() < SHORTEST_CALL_MS) return { error: failed, final: true };
+        if (failed instanceof OutOfBudget) return { error: failed, final: true };
+        if (time.until - performance.now() < SHORTEST_CALL_MS) return { error: failed, final: false };
         if (attempt >= settings[role].retry_attempts || (failed instanceof VLMError && failed.retry === 'never')) return { error: failed, final: false };
         if (failed instanceof VLMError && failed.retry === 'later') {
           const wait = backoffMs(attempt, options.backoff, failed.retryAfterMs, random);
@@ -114,6 +119,7 @@ export function createSession(options: SessionOptions): Session {
   async function attemptOnce<T extends object>(
     backend: Backend, role: Role, composed: Composed<T>, complaint: Complaint | null, time: TimeLimit,
   ): Promise<Answered<T>> {
+    if (time.until - performance.now() < SHORTEST_CALL_MS) throw new VLMError('timeout', 'No time is left for a call');
     const request = requestOf(composed, backend, settings[role], complaint);
     const reservation = budget.reserve(role, backend, request);
     if ('refused' in reservation) throw new OutOfBudget(reservation.refused);
