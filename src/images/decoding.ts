@@ -37,6 +37,8 @@ const TABLE_BYTES = 8_192;
 export async function prepareImage(file: SpooledFile, field: string, session: SpoolSession, limits: DecodingLimits): Promise<PreparedImage> {
   const format = identify(file, field);
   const structure = await readStructure(file, format).catch((error: unknown) => { throw unreadable(field, error); });
+  // Before even the decoder's header reader sees it.
+  if (structure?.size) refuseTooManyPixels(structure.size, field, limits);
   const path = format === 'bmp' ? await rewriteBmp(file, field, session, limits) : file.path;
   const metadata = await readMetadata(path, field);
   refuseStrangePixels(metadata, field);
