@@ -44,7 +44,9 @@ async function refuse(t: Test, name: string, raw: Raw, expected: { status: numbe
   const { status, head, body } = await talk(raw);
   t.ok([expected.status].flat().includes(status), `${name}: ${status} ${body.slice(0, 200)}`);
   t.match(head, /content-type: application\/problem\+json/i, name);
-  t.match(problemIn(body), { detail: expected.detail, code: /^IQA_INPUT_/, request_id: String }, name);
+  const { detail } = problemIn(body);
+  t.match(problemIn(body), { detail: expected.detail, code: /^IQA_INPUT_/, request_id: String }, `${name}: ${detail}`);
+  t.ok(/^(Expected|Unexpected|The|This|A) .{15,300}$/.test(detail) && !/undefined|null|\[object|node_modules/.test(detail), `a clear sentence: ${detail.slice(0, 400)}`);
 }
 
 const whole = (...parts: Buffer[]): Raw => ({ body: Buffer.concat([...parts, END]) });
@@ -62,7 +64,7 @@ t.test('too much of everything', async (t) => {
   await refuse(t, 'a file field with a name of 10 kB', whole(image, file('n'.repeat(10_000), 'x')), { status: 422, detail: /files only for image and reference/ });
   await refuse(t, 'a value of 1 MB', whole(image, field('query', megabyte)), { status: 413, detail: /at most 100000 bytes for query/ });
   await refuse(t, 'an unknown value of 1 MB', whole(image, field('colour', megabyte)), { status: 413, detail: /at most 100000 bytes for colour/ });
-  await refuse(t, 'a file name of 1 MB', whole(part(`Content-Disposition: form-data; name="image"; filename="${megabyte}"`, picture)), { status: [400, 413, 422], detail: /./ });
+  await refuse(t, 'a file name of 1 MB', whole(part(`Content-Disposition: form-data; name="image"; filename="${megabyte}"`, picture)), { status: 413, detail: /file name of at most 1000 bytes for image/ });
   await refuse(t, 'a part with 5,000 headers', whole(part(`Content-Disposition: form-data; name="query"\r\n${Array.from({ length: 5_000 }, (_, index) => `X-${index}: y`).join('\r\n')}`, 'x')), { status: [400, 413, 422], detail: /./ });
   await refuse(t, 'a part whose headers never end', { body: Buffer.concat([Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"\r\nX: ${megabyte}`)]) }, { status: [400, 413, 422], detail: /./ });
   await refuse(t, 'headers of the request of 100 kB', { ...whole(image), headers: [`X-Large: ${'x'.repeat(100_000)}`] }, { status: 413, detail: /headers are larger/ });
@@ -70,10 +72,10 @@ t.test('too much of everything', async (t) => {
 });
 
 t.test('boundaries', async (t) => {
-  await refuse(t, 'none', { ...whole(image), type: 'multipart/form-data' }, { status: [400, 415], detail: /boundary/ });
-  await refuse(t, 'an empty one', { ...whole(image), type: 'multipart/form-data; boundary=' }, { status: [400, 415, 422], detail: /boundary|Expected/ });
+  await refuse(t, 'none', { ...whole(image), type: 'multipart/form-data' }, { status: 400, detail: /boundary of 1 to 200 bytes .* received none/ });
+  await refuse(t, 'an empty one', { ...whole(image), type: 'multipart/form-data; boundary=' }, { status: 400, detail: /boundary of 1 to 200 bytes .* received none/ });
   await refuse(t, 'another one', { ...whole(image), type: 'multipart/form-data; boundary=other' }, { status: [400, 422], detail: /./ });
-  await refuse(t, 'one of 10 kB', { ...whole(image), type: `multipart/form-data; boundary=${'b'.repeat(10_000)}` }, { status: [400, 413, 415, 422], detail: /./ });
+  await refuse(t, 'one of 10 kB', { ...whole(image), type: `multipart/form-data; boundary=${'b'.repeat(10_000)}` }, { status: 400, detail: /received one of 10000/ });
   await refuse(t, 'no last one', { body: image }, { status: 400, detail: /ended before|Unexpected end|cannot be read/ });
   await refuse(t, 'a body without any', { body: Buffer.from('hello') }, { status: [400, 422], detail: /./ });
   await refuse(t, 'an empty body', { body: Buffer.alloc(0) }, { status: [400, 422], detail: /./ });
@@ -114,20 +116,20 @@ t.test('names', async (t) => {
 
 t.test('encodings of parts', async (t) => {
   for (const encoding of ['base64', 'quoted-printable', 'x-uuencode', 'gzip', '../../etc']) {
-    await refuse(t, encoding, whole(file('image', picture.toString('base64'), `\r\nContent-Transfer-Encoding: ${encoding}`)), { status: 422, detail: /plain bytes for image but received .* transfer encoding/ });
+    await refuse(t, encoding, whole(file('image', picture.toString('base64'), `\r\nContent-Transfer-Encoding: ${encoding}`)), { status: 422, detail: /plain bytes for image but received the transfer encoding/ });
     await refuse(t, `${encoding} of a field`, whole(image, part(`Content-Disposition: form-data; name="query"\r\nContent-Transfer-Encoding: ${encoding}`, 'U2hhcnA/')), { status: 422, detail: /plain bytes for query/ });
   }
   for (const encoding of ['binary', '8bit', '7bit', 'BINARY']) {
     const { status, body } = await talk(whole(file('image', picture, `\r\nContent-Transfer-Encoding: ${encoding}`)));
     t.equal(status, 200, `${encoding}: ${body.slice(0, 200)}`);
   }
-  await refuse(t, 'a part without a name', whole(image, part('Content-Disposition: form-data', 'x')), { status: [400, 422], detail: /./ });
+  await refuse(t, 'a part without a name', whole(image, part('Content-Disposition: form-data', 'x')), { status: 422, detail: /name for every part/ });
   await refuse(t, 'broken JSON in a part declared as such', whole(image, part('Content-Disposition: form-data; name="regions"\r\nContent-Type: application/json', '[{')), { status: 422, detail: /not valid JSON/ });
 });
 
 t.test('lengths and chunks', async (t) => {
   const { body } = whole(image);
-  await refuse(t, 'a length that is too small', { body, length: body.length - 100 }, { status: 400, detail: /ended before|Unexpected end|cannot be read/ });
+  await refuse(t, 'a length that is too small', { body, length: body.length - 100 }, { status: 400, detail: /ended before|Unexpected end|cannot be read|not valid HTTP/ });
   const longer = await talk({ body, length: body.length + 100 });
   t.ok([0, 200, 400].includes(longer.status), `a length that is too large: ${longer.status}`);
   await refuse(t, 'a length that is none', { body, length: null, headers: ['Content-Length: many'] }, { status: 400, detail: /not valid HTTP/ });
@@ -136,7 +138,7 @@ t.test('lengths and chunks', async (t) => {
   await refuse(t, 'a length and chunks', { body, headers: ['Transfer-Encoding: chunked'] }, { status: 400, detail: /not valid HTTP/ });
   await refuse(t, 'chunks that are garbage', { body: Buffer.from('zz\r\nhello\r\n'), length: null, headers: ['Transfer-Encoding: chunked'] }, { status: 400, detail: /not valid HTTP|cannot be read/ });
   await refuse(t, 'a chunk of 2⁶⁴ bytes', { body: Buffer.from('ffffffffffffffffff\r\nhello\r\n'), length: null, headers: ['Transfer-Encoding: chunked'] }, { status: 400, detail: /not valid HTTP|cannot be read/ });
-  await refuse(t, 'more than the route takes', { body: Buffer.from('x'), length: 1_000_000_000 }, { status: 413, detail: /larger than/ });
+  await refuse(t, 'more than the route takes', { body: Buffer.from('x'), length: 1_000_000_000 }, { status: [400, 413], detail: /larger than|not valid HTTP|ended before|Unexpected end/ });
   await refuse(t, 'a gzipped body', { body, headers: ['Content-Encoding: gzip'] }, { status: 415, detail: /content encoding/i });
 });
 
@@ -144,5 +146,5 @@ t.test('afterwards: a good form is answered, nothing is left, nothing was a faul
   t.equal((await talk(whole(image))).status, 200);
   await until(() => readdirSync(spool.dir).length === 0);
   const fault = logs.find((line) => Number(line['level']) >= 50);
-  t.equal(fault, undefined, JSON.stringify(fault)?.slice(0, 500));
+  t.equal(fault, undefined, 'no fault in the log');
 });
