@@ -7,6 +7,7 @@ import numpy as np
 
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
+from .pooling import inside, mean_of
 
 WINDOW_SIDE = 11
 _RADIUS = WINDOW_SIDE // 2
@@ -17,11 +18,26 @@ _C2 = np.float32((0.03 * 255) ** 2)
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Mean local similarity over the valid region, without the automatic downsampling of the authors' later code."""
-    local = compare(pair.image.luma, reference_of(pair).luma)
-    similarity = local.luminance
-    similarity *= local.contrast_structure
-    value = float(np.mean(similarity, dtype=np.float64))
-    return Result(value, np.clip(similarity, 0, 1) if wants_map else None)
+    local = inside(pair, compare_whole(pair).similarity, margin=_RADIUS)
+    return Result(mean_of(local), np.clip(local, 0, 1) if wants_map else None)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeComparison:
+    """At full size: the local map, and what MS-SSIM takes of it."""
+
+    similarity: Plane
+    contrast_structure: float
+
+
+def compare_whole(pair: Pair) -> WholeComparison:
+    def make() -> WholeComparison:
+        local = compare(pair.image.luma, reference_of(pair).luma)
+        similarity = local.luminance
+        similarity *= local.contrast_structure
+        return WholeComparison(similarity, mean_of(local.contrast_structure))
+
+    return pair.share("ssim", make)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +87,12 @@ def _valid(plane: Plane) -> Plane:
     return plane[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS]
 
 
-TOOL = Tool(name="SSIM", version="1.0.0", needs_reference=True, min_side=WINDOW_SIDE, has_map=True, score=score)
+TOOL = Tool(
+    name="SSIM",
+    version="1.1.0",
+    needs_reference=True,
+    min_side=WINDOW_SIDE,
+    has_map=True,
+    pools_map=True,
+    score=score,
+)
