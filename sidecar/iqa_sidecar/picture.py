@@ -82,7 +82,8 @@ class Picture:
 
     @cached_property
     def half_luma(self) -> Plane:
-        return _freeze(halve(self.luma))
+        """Means of 2 × 2 pixels; an odd last row or column is repeated."""
+        return _freeze(block_means(_make_even(self.luma_bytes), 2))
 
     @property
     def viewing_factor(self) -> int:
@@ -93,11 +94,6 @@ class Picture:
         """Blue, green and red means of blocks, the shorter side near 256 pixels."""
         return _freeze(block_means(self.bgr, self.viewing_factor))
 
-    @cached_property
-    def half(self) -> NDArray[np.float32]:
-        """Blue, green and red means of 2 × 2 pixels, zeros outside the picture."""
-        return self.reduced if self.viewing_factor == 2 else _freeze(block_means(self.bgr, 2))
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -105,6 +101,8 @@ class Pair:
     reference: Picture | None = None
     # Only what lies in this part of the pictures counts; the rest is still there for the context it gives.
     box: Box | None = None
+    # Whether local maps are needed again, for other regions; otherwise they only take up memory.
+    keeps_maps: bool = False
     _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def crop(self, box: Box) -> "Pair":
@@ -112,23 +110,31 @@ class Pair:
 
     def within(self, box: Box) -> "Pair":
         """The same pictures, and what tools keep of them, seen through a box."""
-        return replace(self, box=None if box == (0, 0, self.image.width, self.image.height) else box)
+        whole = box == (0, 0, self.image.width, self.image.height)
+        return replace(self, box=None if whole else box)
 
     def share(self, name: str, make: Callable[[], Shared]) -> Shared:
-        """What a tool needs again for another region, or another tool for this one."""
+        """What another tool needs too."""
         if name not in self._shared:
             self._shared[name] = make()
         kept: Shared = self._shared[name]
         return kept
 
+    def local_map(self, name: str, make: Callable[[], Shared]) -> Shared:
+        """What a tool needs again for another region."""
+        return self.share(name, make) if self.keeps_maps else make()
+
 
 def halve(plane: Plane) -> Plane:
     """Means of 2 × 2 pixels; an odd last row or column is repeated."""
-    height, width = plane.shape
-    if height % 2 or width % 2:
-        plane = np.asarray(cv2.copyMakeBorder(plane, 0, height % 2, 0, width % 2, cv2.BORDER_REPLICATE), np.float32)
-    size = ((width + 1) // 2, (height + 1) // 2)
+    plane = _make_even(plane)
+    size = (plane.shape[1] // 2, plane.shape[0] // 2)
     return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _make_even(plane: NDArray[Scalar]) -> NDArray[Scalar]:
+    height, width = plane.shape
+    return np.pad(plane, ((0, height % 2), (0, width % 2)), "edge") if height % 2 or width % 2 else plane
 
 
 def _decode_pixels(data: bytes | bytearray) -> NDArray[np.uint8] | None:

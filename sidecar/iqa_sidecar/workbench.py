@@ -54,7 +54,7 @@ class Workbench:
         refusal = _check_sizes(command, picture, other)
         if refusal is not None:
             return refusal
-        self._pairs = {WHOLE_PICTURE: Pair(picture, other)}
+        self._pairs = {WHOLE_PICTURE: Pair(picture, other, keeps_maps=bool(command.regions))}
         self._boxes = command.regions
         self._jpeg_quality = picture.jpeg_quality if command.jpeg_quality is None else command.jpeg_quality
         return Loaded(picture.width, picture.height, 1 if picture.channels == 1 else 3, milliseconds_since(started))

@@ -22,8 +22,14 @@ from training.tables import Numbers, Table
 ANCHORS = {
     "PSNR": Anchors(best=100, excellent=42, terrible=15, worst=0),
     "SSIM": Anchors(best=1, excellent=0.985, terrible=0.35, worst=-1),
-    "MS-SSIM": Anchors(best=1, excellent=0.996, terrible=0.65, worst=0),
+    "MS-SSIM": Anchors(best=1, excellent=0.996, terrible=0.65, worst=-1),
     "GMSD": Anchors(best=0, excellent=0.008, terrible=0.24, worst=0.5),
+    "FSIM": Anchors(best=1, excellent=0.995, terrible=0.62, worst=0),
+    "VSI": Anchors(best=1, excellent=0.998, terrible=0.85, worst=0),
+    "MDSI": Anchors(best=0, excellent=0.13, terrible=0.53, worst=1),
+    "HaarPSI": Anchors(best=1, excellent=0.98, terrible=0.25, worst=0),
+    "VIFp": Anchors(best=1, excellent=0.93, terrible=0.05, worst=0),
+    "VIF": Anchors(best=1, excellent=0.93, terrible=0.03, worst=0),
     "NIQE": Anchors(best=0, excellent=2.8, terrible=13, worst=100),
     "BRISQUE": Anchors(best=0, excellent=8, terrible=80, worst=100),
 }

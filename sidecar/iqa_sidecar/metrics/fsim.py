@@ -16,7 +16,7 @@ _CHROMA_WEIGHT = 0.03
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Σ S PC / Σ PC with the larger congruency of the two; 1 is best."""
-    local, weight = pair.share("fsim", lambda: _compare(pair.image, reference_of(pair)))
+    local, weight = pair.local_map("fsim", lambda: _compare(pair.image, reference_of(pair)))
     return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
 
 

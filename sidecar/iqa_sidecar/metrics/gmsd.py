@@ -17,7 +17,7 @@ _SHRINK = 2
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
-    whole = pair.share("gmsd", lambda: _compare(pair.image, reference_of(pair)))
+    whole = pair.local_map("gmsd", lambda: _compare(pair.image, reference_of(pair)))
     local = inside(pair, whole, _SHRINK)
     deviation = float(cv2.meanStdDev(local)[1][0, 0]) * math.sqrt(local.size / (local.size - 1))
     return Result(deviation, local if wants_map else None)

@@ -15,7 +15,7 @@ _GRADIENT_SHARE = np.float32(0.6)
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """mean(|q - mean(q)|)^¼ with q the fourth root of the local similarity; 0 is best."""
-    whole = pair.share("mdsi", lambda: _compare(pair.image, reference_of(pair)))
+    whole = pair.local_map("mdsi", lambda: _compare(pair.image, reference_of(pair)))
     local = inside(pair, whole, pair.image.viewing_factor)
     return Result(_deviation(local) ** 0.25, np.clip(local, 0, 1) if wants_map else None)
 

@@ -5,7 +5,7 @@ import numpy as np
 from ..picture import Pair, halve
 from ..tool import Result, Tool, reference_of
 from .pooling import mean_of
-from .ssim import WINDOW_SIDE, compare, compare_whole
+from .ssim import WINDOW_SIDE, compare, finest_means
 
 # The paper's exponents, from the finest scale to the coarsest.
 _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
@@ -14,16 +14,14 @@ _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Weighted sum of the scales' means, the "wtd_sum" of the authors' code: defined where structures are opposite,
     which the paper's product of powers is not."""
-    scales = [compare_whole(pair).contrast_structure]
+    scales = [finest_means(pair)[1]]
     image, reference = pair.image.half_luma, reference_of(pair).half_luma
     for level in range(1, len(_WEIGHTS)):
         if level > 1:
             image, reference = halve(image), halve(reference)
         local = compare(image, reference)
-        similarity = local.contrast_structure
-        if level == len(_WEIGHTS) - 1:
-            similarity *= local.luminance
-        scales.append(mean_of(similarity))
+        last = level == len(_WEIGHTS) - 1
+        scales.append(mean_of(local.similarity) if last else local.contrast_structure)
     # From what is missing, because the weights' own sum would not be exactly 1.
     return Result(1 - float(_WEIGHTS @ (1 - np.array(scales)) / _WEIGHTS.sum()))
 

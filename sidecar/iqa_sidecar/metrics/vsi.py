@@ -16,7 +16,7 @@ _GRADIENT_WEIGHT, _CHROMA_WEIGHT = 0.4, 0.02
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Σ S VS / Σ VS with the larger saliency of the two; 1 is best."""
-    local, weight = pair.share("vsi", lambda: _compare(pair.image, reference_of(pair)))
+    local, weight = pair.local_map("vsi", lambda: _compare(pair.image, reference_of(pair)))
     return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
 
 
