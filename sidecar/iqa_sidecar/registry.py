@@ -2,7 +2,24 @@
 
 import math
 
-from .metrics import brisque, fsim, gmsd, haarpsi, mdsi, ms_ssim, niqe, psnr, ssim, vif, vifp, vsi
+from .metrics import (
+    brisque,
+    cw_ssim,
+    fsim,
+    gmsd,
+    haarpsi,
+    iw_ssim,
+    mdsi,
+    ms_gmsd,
+    ms_ssim,
+    niqe,
+    nlpd,
+    psnr,
+    ssim,
+    vif,
+    vifp,
+    vsi,
+)
 from .picture import Pair
 from .tool import Result, Tool, ToolError, reference_of
 
@@ -45,6 +62,10 @@ _MODULES = (
     haarpsi,
     vifp,
     vif,
+    ms_gmsd,
+    cw_ssim,
+    nlpd,
+    iw_ssim,
     niqe,
     brisque,
 )

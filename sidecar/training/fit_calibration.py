@@ -30,6 +30,10 @@ ANCHORS = {
     "HaarPSI": Anchors(best=1, excellent=0.98, terrible=0.25, worst=0),
     "VIFp": Anchors(best=1, excellent=0.93, terrible=0.05, worst=0),
     "VIF": Anchors(best=1, excellent=0.93, terrible=0.03, worst=0),
+    "MS-GMSD": Anchors(best=0, excellent=0.008, terrible=0.27, worst=0.5),
+    "CW-SSIM": Anchors(best=1, excellent=0.998, terrible=0.35, worst=0),
+    "NLPD": Anchors(best=0, excellent=0.04, terrible=0.75, worst=2),
+    "IW-SSIM": Anchors(best=1, excellent=0.995, terrible=0.4, worst=0),
     "NIQE": Anchors(best=0, excellent=2.8, terrible=13, worst=100),
     "BRISQUE": Anchors(best=0, excellent=8, terrible=80, worst=100),
 }

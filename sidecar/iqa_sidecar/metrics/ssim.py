@@ -46,11 +46,14 @@ def _whole_map(pair: Pair) -> Plane:
 class Comparison:
     """The local map wherever the whole window lies inside, and the mean of its factor of contrast and structure."""
 
+    # Of luminance, contrast and structure, or of the last two alone.
     similarity: Plane
     contrast_structure: float
 
 
-def compare(image: NDArray[np.uint8] | Plane, reference: NDArray[np.uint8] | Plane) -> Comparison:
+def compare(
+    image: NDArray[np.uint8] | Plane, reference: NDArray[np.uint8] | Plane, with_luminance: bool = True
+) -> Comparison:
     """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
     2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
@@ -62,7 +65,7 @@ def compare(image: NDArray[np.uint8] | Plane, reference: NDArray[np.uint8] | Pla
     work = allocate(5, min(rows, band_height(image.shape[1])) + WINDOW_SIDE - 1, image.shape[1])
     for band in split_rows(rows, image.shape[1]):
         around = slice(band.start, band.stop + WINDOW_SIDE - 1)
-        structure += _compare_band(image[around], reference[around], work, similarity[band])
+        structure += _compare_band(image[around], reference[around], work, similarity[band], with_luminance)
     return Comparison(similarity, structure / similarity.size)
 
 
@@ -71,6 +74,7 @@ def _compare_band(
     reference: NDArray[np.uint8] | Plane,
     work: NDArray[np.float32],
     similarity: Plane,
+    with_luminance: bool,
 ) -> float:
     """Fills the map and returns the sum of its factor of contrast and structure."""
     total, difference, filtered, mean, other_mean = (plane[: len(image)] for plane in work)
@@ -92,8 +96,11 @@ def _compare_band(
     ratio = difference[: len(variance)]
     _similarity(variance, other_variance, _C2, ratio)
     structure = total_of(ratio[:, valid])
-    _similarity(mean, other_mean, _C1, variance)
-    np.multiply(ratio[:, valid], variance[:, valid], out=similarity)
+    if with_luminance:
+        _similarity(mean, other_mean, _C1, variance)
+        np.multiply(ratio[:, valid], variance[:, valid], out=similarity)
+    else:
+        np.copyto(similarity, ratio[:, valid])
     return structure
 
 

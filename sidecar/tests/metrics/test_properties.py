@@ -25,9 +25,13 @@ FULL_REFERENCE = {
     "HaarPSI": (1.0, -1),
     "VIFp": (1.0, -1),
     "VIF": (1.0, -1),
+    "MS-GMSD": (0.0, 1),
+    "CW-SSIM": (1.0, -1),
+    "NLPD": (0.0, 1),
+    "IW-SSIM": (1.0, -1),
 }
 # By their definition: what the picture lost and what it gained count differently.
-NOT_SYMMETRIC = {"MDSI", "VIFp", "VIF"}
+NOT_SYMMETRIC = {"MDSI", "VIFp", "VIF", "IW-SSIM"}
 # They say how much of the reference's information is left, and a flat reference has none.
 NEED_A_SIGNAL = {"VIFp", "VIF"}
 
