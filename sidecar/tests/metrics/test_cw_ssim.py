@@ -1,4 +1,4 @@
-"""CW-SSIM against a direct version of the authors' steerable pyramid, level by level, and its indifference to shifts."""
+"""CW-SSIM against a direct version of the authors' steerable pyramid, level by level, and on shifted pictures."""
 
 import math
 
@@ -32,7 +32,7 @@ def cw_ssim(image: Array, reference: Array) -> float:
     scores = []
     for first, second in zip(_bands(image), _bands(reference), strict=True):
         height, width = first.shape
-        agreement, energy = _valid_sum(first * second.conj()), _valid_sum(abs(first) ** 2 + abs(second) ** 2)
+        agreement, energy = _valid_sum(first * second.conj()), _valid_sum(first * first.conj() + second * second.conj())
         rows, columns = np.arange(height - 6) - (height - 7) / 2, np.arange(width - 6) - (width - 7) / 2
         weight = np.exp(-(rows[:, None] ** 2 + columns**2) / (2 * (height / 4) ** 2))
         scores.append(np.sum(2 * abs(agreement) / energy.real * weight) / weight.sum())
@@ -50,7 +50,9 @@ def _bands(plane: Array) -> list[Spectrum]:
     for level in range(1, 4):
         rows, columns = (slice(side // 2 - -(-side // 2) // 2, None) for side in spectrum.shape)
         kept = tuple(-(-side // 2) for side in spectrum.shape)
-        spectrum, octave, angle = (values[rows, columns][: kept[0], : kept[1]] for values in (spectrum, octave, angle))
+        spectrum = spectrum[rows, columns][: kept[0], : kept[1]]
+        octave = octave[rows, columns][: kept[0], : kept[1]]
+        angle = angle[rows, columns][: kept[0], : kept[1]]
         spectrum = spectrum * _low(octave + level)
     high = np.sqrt(1 - _low(octave + 4) ** 2)
     bands = []
