@@ -5,22 +5,25 @@ import { PlannerError } from '../../schemas/planner-error.ts';
 import { NO_REASON } from '../../schemas/summarizer.ts';
 import { publicMessage, reasonerFailureCode, type ErrorCode } from '../errors.ts';
 import type { Replan } from '../reasoners/reasoner.ts';
+import { ModelFailure } from '../vlm/model-failure.ts';
 import type { RunContext } from './run-context.ts';
 import { orAborted } from './stage.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
 export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   try {
+    const replan = replanOf(state);
+    if (replan) checkTimeLeft(run, state.iteration_count ?? 1);
     const input = parse(PlannerInput, {
       query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
     }, { checkImagePath: run.checkImagePath });
-    const request = { input, choices: run.choices, tools: run.registry.rows, replan: replanOf(state) };
+    const request = { input, choices: run.choices, tools: run.registry.rows, replan };
     const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
     const output = parse(PlannerOutput, proposal.output, { knownTools: run.registry.names });
     return { plan: output, plan_confidence: proposal.confidence };
   } catch (error) {
     if (run.signal.aborted) throw error;
-    const record = PlannerError.fromException(error, { attempt: 1, backend: run.reasoner.identity.backend, log: run.log });
+    const record = PlannerError.fromException(error, { attempt: attemptsOf(error), backend: run.reasoner.identity.backend, log: run.log });
     const message = `The planner failed: ${publicMessage(record.message)}`;
     return { error: message, failure: { code: failureCode(error), message } };
   }
@@ -30,6 +33,15 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
 function replanOf({ summarizer_result, plan: previousPlan, replan_history }: PipelineState): Replan | null {
   if (!summarizer_result?.need_replan || !previousPlan) return null;
   return { reason: summarizer_result.replan_reason ?? NO_REASON, previousPlan, history: replan_history ?? [] };
+}
+
+/** A reasoner that asked several times says how often. */
+const attemptsOf = (error: unknown): number => (error instanceof ModelFailure ? Math.max(1, error.attempts.length) : 1);
+
+/** Another round is begun only while as much time is left as a round took so far: better the result at hand than none. */
+function checkTimeLeft({ deadline }: RunContext, roundsSoFar: number): void {
+  const spent = deadline.limitMs - deadline.remaining();
+  if (deadline.remaining() < spent / Math.max(1, roundsSoFar)) throw new Error('There is no time left for another round');
 }
 
 function failureCode(error: unknown): ErrorCode {
