@@ -1,8 +1,10 @@
 // POST /assess: the door. Receives the upload, prepares the pictures, hands over to the assessor.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { AssessRequest } from '../schemas/assess-request.ts';
+import Type from 'typebox';
+import { AssessmentId, AssessRequest } from '../schemas/assess-request.ts';
 import { Assessment } from '../schemas/assessment.ts';
 import type { Assessor } from '../src/assessor.ts';
 import { prepareImage, resizeTo, type PreparedImage } from '../src/images/decoding.ts';
@@ -35,8 +37,9 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
       summary: 'Assess the quality of an image',
       description: 'Answers a question about an image: plans, measures with IQA tools, explains. With a reference the full-reference tools are used.',
       consumes: ['multipart/form-data'],
+      headers: Type.Object({ 'x-assessment-id': Type.Optional(AssessmentId) }),
       body: AssessRequest,
-      response: { 200: Assessment, ...problems(400, 413, 415, 422, 500, 502, 503, 504) },
+      response: { 200: Assessment, ...problems(400, 409, 413, 415, 422, 500, 502, 503, 504) },
     },
     // Before validation: the schema then checks exactly the form that is published.
     preValidation: async (request, reply) => {
@@ -50,9 +53,12 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     handler: async (request, reply) => {
       const { body } = request;
       const signal = hangUpSignal(reply);
+      const id = request.headers['x-assessment-id']?.toLowerCase() ?? randomUUID();
+      // Errors carry it too: what failed for the moment can be resumed under it.
+      void reply.header('x-assessment-id', id);
       const { image, reference } = await prepare(request, body);
       const regions = checkRegions(body.regions ?? [], image.info);
-      return assess({ ...body, image, reference, regions }, { requestId: request.id, log: request.log as Logger, signal });
+      return assess({ ...body, image, reference, regions }, { requestId: request.id, id, log: request.log as Logger, signal });
     },
   });
 
@@ -73,7 +79,7 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
 };
 
 /** Fires when the client goes away before it has its answer. */
-function hangUpSignal(reply: FastifyReply): AbortSignal {
+export function hangUpSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.on('close', () => {
     if (!reply.raw.writableEnded) controller.abort(new DOMException('The client hung up', 'AbortError'));

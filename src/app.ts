@@ -8,15 +8,19 @@ import { assessRoutes } from '../routes/assess.ts';
 import { errorRoutes } from '../routes/errors.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { healthRoutes } from '../routes/health.ts';
+import { resumeRoutes } from '../routes/resume.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
 import { createAssessor } from './assessor.ts';
+import type { Checkpoints } from './checkpoints/checkpoints.ts';
+import { createDurableAssessor } from './checkpoints/durable-assessor.ts';
 import type { Config } from './config.ts';
 import type { Spool } from './images/spool.ts';
 import { registerOpenApi } from './openapi.ts';
 import { buildGraph } from './pipeline/graph.ts';
 import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.ts';
 import { createReasoners } from './reasoners/selection.ts';
+import { fingerprintOf } from './response.ts';
 import { createResultCache } from './tools/cache.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
@@ -26,11 +30,13 @@ export interface Parts {
   log: Logger;
   spool: Spool;
   sidecar: SidecarClient;
+  /** Who thinks; the shipped choice unless told. */
+  reasoners?: typeof createReasoners;
 }
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-export async function buildApp(config: Config, { log, spool, sidecar }: Parts): Promise<FastifyInstance> {
+export async function buildApp(config: Config, { log, spool, sidecar, reasoners = createReasoners }: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -49,18 +55,30 @@ export async function buildApp(config: Config, { log, spool, sidecar }: Parts): 
   await registerOpenApi(app as unknown as FastifyInstance, config.version);
 
   const registry = loadRegistry(config.root);
-  const graph = buildGraph(config.pipeline, log);
+  const checkpoints = await openCheckpointsIfWanted(config, log);
+  if (checkpoints) app.addHook('onClose', () => checkpoints.close());
+  const graph = buildGraph(config.pipeline, log, checkpoints?.saver);
   const cache = createResultCache(config.pipeline.cache.entries);
-  const selectReasoner = createReasoners(config, registry);
-  const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+  const selectReasoner = reasoners(config, registry);
+  const assessOnce = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+  const fingerprint = (backend: string | undefined) => fingerprintOf(selectReasoner(backend), config.version);
+  const durable = checkpoints && createDurableAssessor({ assess: assessOnce, graph, checkpoints, fingerprint });
 
-  await app.register(assessRoutes, { assess, spool, limits: config });
+  await app.register(assessRoutes, { assess: durable?.assess ?? assessOnce, spool, limits: config });
+  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null });
   await app.register(healthRoutes, { sidecar, registry, cache, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
   await app.register(schemaRoutes);
   await app.register(errorRoutes);
   return app as unknown as FastifyInstance;
+}
+
+/** The drivers of a database are loaded only by those who have asked for one. */
+async function openCheckpointsIfWanted({ checkpoints: settings }: Config, log: Logger): Promise<Checkpoints | null> {
+  if (settings.store === 'none') return null;
+  const { openCheckpoints } = await import('./checkpoints/checkpoints.ts');
+  return openCheckpoints(settings, log);
 }
 
 /** Every answer carries the request's id; one line per request says how it ended. */

@@ -1,6 +1,6 @@
 // One assessment from prepared pictures to the response: builds the run, drives the graph, assembles the answer.
 import { randomUUID } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { AssessRequest, Region } from '../schemas/assess-request.ts';
 import { DEFAULT_QUERY } from '../schemas/assess-request.ts';
@@ -10,6 +10,7 @@ import type { PipelineConfig } from './config.ts';
 import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
+import { continueEvidence, type Carried } from './pipeline/carried.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
@@ -38,27 +39,38 @@ export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_repl
 
 export interface Call {
   requestId: string;
+  /** Of the assessment, when the client has chosen it. */
+  id?: string | undefined;
   log: Logger;
   /** Aborted when the client hangs up. */
   signal: AbortSignal;
 }
 
-export type Assessor = (input: AssessmentInput, call: Call) => Promise<Assessment>;
+/** A run whose stages are stored under its id. */
+export interface Thread {
+  id: string;
+  /** What an earlier process has done of it; null when it begins here. */
+  earlier: { carried: Carried | null; measured: boolean } | null;
+}
+
+export type Assessor = (input: AssessmentInput, call: Call, thread?: Thread) => Promise<Assessment>;
 
 export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
-  return async (input, call) => {
+  return async (input, call, thread) => {
     const started = performance.now();
     const deadline = AbortSignal.timeout(config.timeouts_ms.request);
-    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]));
+    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]), thread?.earlier?.carried);
     // A sidecar that is down is found again by the executor, which knows what it means.
-    run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (!thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
-      const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
-      const state = await graph.invoke(initialState(input), settings) as PipelineState;
+      // 'sync': where stages are stored, each is before the next one begins.
+      const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
+      const configurable = { run, ...(thread ? { thread_id: thread.id } : {}) };
+      const state = await graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as PipelineState;
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;
-      return createResponse({ id: randomUUID(), input, call, run, state, version: options.version });
+      return createResponse({ id: thread?.id ?? call.id ?? randomUUID(), input, call, run, state, version: options.version });
     } catch (error) {
       if (deadline.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${config.timeouts_ms.request} ms`, { cause: error });
       throw error;
@@ -68,12 +80,14 @@ export function createAssessor(options: AssessorOptions): Assessor {
   };
 }
 
-function createRun({ config, registry, client, cache, selectReasoner }: AssessorOptions, input: AssessmentInput, call: Call, signal: AbortSignal): RunContext {
+function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, signal: AbortSignal, carried: Carried | null = null): RunContext {
+  const { config, registry, client, cache, selectReasoner } = options;
+  const evidence = createEvidenceSource({
+    client, registry, cache, toolTimeoutMs: config.timeouts_ms.tool, requestId: call.requestId, image: input.image, reference: input.reference,
+  });
   return {
     reasoner: selectReasoner(input.backend),
-    evidence: createEvidenceSource({
-      client, registry, cache, toolTimeoutMs: config.timeouts_ms.tool, requestId: call.requestId, image: input.image, reference: input.reference,
-    }),
+    evidence: carried ? continueEvidence(evidence, carried) : evidence,
     registry,
     log: call.log,
     choices: input.choices ?? [],
@@ -81,7 +95,7 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
     priorContext: input.prior_context ?? null,
     verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
-    timings: {},
+    timings: { ...carried?.timings_ms },
     signal,
   };
 }
@@ -89,8 +103,9 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
 function initialState(input: AssessmentInput) {
   return {
     query: input.query ?? DEFAULT_QUERY,
-    image_path: input.image.path,
-    ...(input.reference ? { reference_path: input.reference.path } : {}),
+    // Names below the folder that `checkImagePath` looks into: a process that resumes the run may have that folder elsewhere.
+    image_path: basename(input.image.path),
+    ...(input.reference ? { reference_path: basename(input.reference.path) } : {}),
     iteration_count: 0,
     max_replan_iterations: input.max_replan_iterations ?? DEFAULT_MAX_REPLAN_ITERATIONS,
   };

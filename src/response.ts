@@ -5,9 +5,14 @@ import type { AssessmentInput, Call } from './assessor.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
 import { findFailure } from './pipeline/tool-execution.ts';
+import type { Reasoner } from './reasoners/reasoner.ts';
 
 /** Rules of planning, fusion and replanning; raised when they change what an answer says. */
 export const PIPELINE_VERSION = '1.0.0';
+
+/** The rules behind an answer: stages made under different ones are not put together. */
+export const fingerprintOf = ({ identity, version: reasoner }: Reasoner, version: string): string =>
+  [version, PIPELINE_VERSION, identity.backend, identity.model ?? '-', reasoner].join('|');
 
 export interface ResponseParts {
   id: string;

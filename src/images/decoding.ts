@@ -49,6 +49,11 @@ export async function prepareImage(file: SpooledFile, field: string, session: Sp
   return { info, ...normalised, jpegQuality, verify: () => Promise.resolve() };
 }
 
+/** A prepared picture of an earlier process; its pixels are verified anew. The file's own size counts: a reference may have been resized. */
+export function restoreImage(stored: Omit<PreparedImage, 'verify'>, field: string): PreparedImage {
+  return { ...stored, verify: once(async () => decodeToLastRow(stored.path, field, await readMetadata(stored, field))) };
+}
+
 /** Brings a reference to the size of the image; flagged in its notes. */
 export async function resizeTo(image: PreparedImage, size: { width: number; height: number }, session: SpoolSession): Promise<PreparedImage> {
   const target = await normalise(image.path, 'reference', session, size);
@@ -65,7 +70,7 @@ function identify(file: SpooledFile, field: string): ImageFormat {
   throw unreadable(field, `its first bytes are those of no known image format (accepted: ${accepted})`);
 }
 
-async function readMetadata(file: SpooledFile, field: string): Promise<Metadata> {
+async function readMetadata(file: Pick<SpooledFile, 'path'>, field: string): Promise<Metadata> {
   try {
     // No pixel limit here: metadata reads the header only, and our own limit gives a better sentence.
     return await sharp(file.path, { limitInputPixels: false }).metadata();

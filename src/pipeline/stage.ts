@@ -1,5 +1,6 @@
 // What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
 import type { RunnableConfig } from '@langchain/core/runnables';
+import { carriedOf } from './carried.ts';
 import type { RunContext } from './run-context.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
@@ -13,13 +14,15 @@ export function createStage(name: string, timeoutMs: number, work: StageWork): S
     const run = runOf(config);
     const started = performance.now();
     const limit = AbortSignal.timeout(timeoutMs);
+    let update: PipelineUpdate;
     try {
-      return await work(state, run, AbortSignal.any([run.signal, limit]));
+      update = await work(state, run, AbortSignal.any([run.signal, limit]));
     } finally {
       const elapsed = performance.now() - started;
       run.timings[name] = (run.timings[name] ?? 0) + elapsed;
       run.log.info({ stage: name, iteration: state.iteration_count ?? 0, stage_ms: Math.round(elapsed * 10) / 10 }, 'Stage finished');
     }
+    return { ...update, carried: carriedOf(run) };
   };
 }
 
