@@ -4,28 +4,46 @@ import type { Logger } from 'pino';
 import Type from 'typebox';
 import { Assessment } from '../schemas/assessment.ts';
 import { AssessmentId } from '../schemas/assess-request.ts';
+import type { Admission } from '../src/admission.ts';
 import type { ResumeAssessment } from '../src/checkpoints/durable-assessor.ts';
+import { startDeadline } from '../src/deadline.ts';
 import { IqaError } from '../src/errors.ts';
+import { orAborted } from '../src/pipeline/stage.ts';
+import { waitForTurn } from '../src/reception.ts';
 import { hangUpSignal } from './assess.ts';
-import { problems } from './problems.ts';
+import { problems, REQUEST_ID_HEADER } from './problems.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */
   resumeAssessment: ResumeAssessment | null;
+  admission: Admission;
+  requestTimeoutMs: number;
 }
 
-export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (app, { resumeAssessment }) => {
+const schema = {
+  tags: ['assessment'],
+  summary: 'Resume an interrupted assessment',
+  description: 'Goes on with an assessment whose process died, whose client hung up or whose tools were not available: after its last finished stage. '
+    + 'One that is finished is answered from the store. Needs checkpoints, which are off by default.',
+  params: Type.Object({ id: AssessmentId }),
+  response: {
+    200: { description: 'The answer, as POST /assess gives it.', headers: REQUEST_ID_HEADER, content: { 'application/json': { schema: Assessment } } },
+    ...problems(404, 409, 422, 500, 502, 503, 504),
+  },
+};
+
+export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (app, { resumeAssessment, admission, requestTimeoutMs }) => {
   app.post('/assess/:id/resume', {
-    schema: {
-      tags: ['assessment'],
-      summary: 'Resume an interrupted assessment',
-      description: 'Goes on with an assessment whose process died, whose client hung up or whose tools were not available, where its last finished stage left it. '
-        + 'One that is finished is answered with its stored answer. Needs checkpoints, which are off by default.',
-      params: Type.Object({ id: AssessmentId }),
-      response: { 200: Assessment, ...problems(404, 409, 422, 500, 502, 503, 504) },
+    schema,
+    onRequest: async (_request, reply) => {
+      const leave = admission.enter();
+      reply.raw.once('close', leave);
     },
   }, async (request, reply) => {
     if (!resumeAssessment) throw new IqaError('IQA_INPUT_NOT_FOUND', 'No assessment can be resumed here: checkpoints are off');
-    return resumeAssessment(request.params.id.toLowerCase(), { requestId: request.id, log: request.log as Logger, signal: hangUpSignal(reply) });
+    const signal = hangUpSignal(reply);
+    const deadline = startDeadline(requestTimeoutMs);
+    const call = { requestId: request.id, log: request.log as Logger, signal, deadline, report: () => undefined };
+    return orAborted(waitForTurn(admission, () => resumeAssessment(request.params.id.toLowerCase(), call), deadline, signal), signal);
   });
 };

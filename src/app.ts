@@ -11,16 +11,18 @@ import { healthRoutes } from '../routes/health.ts';
 import { resumeRoutes } from '../routes/resume.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
+import { createAdmission, type Admission } from './admission.ts';
 import { createAssessor } from './assessor.ts';
 import type { Checkpoints } from './checkpoints/checkpoints.ts';
 import { createDurableAssessor } from './checkpoints/durable-assessor.ts';
 import type { Config } from './config.ts';
+import { createFingerprint, createIdentity } from './identity.ts';
 import type { Spool } from './images/spool.ts';
 import { registerOpenApi } from './openapi.ts';
 import { buildGraph } from './pipeline/graph.ts';
 import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.ts';
 import { createReasoners } from './reasoners/selection.ts';
-import { fingerprintOf } from './response.ts';
+import { createReception } from './reception.ts';
 import { createResultCache } from './tools/cache.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
@@ -30,13 +32,14 @@ export interface Parts {
   log: Logger;
   spool: Spool;
   sidecar: SidecarClient;
+  /** Given by who wants to drain it; otherwise made from the configuration. */
+  admission?: Admission;
   /** Who thinks; the shipped choice unless told. */
   reasoners?: typeof createReasoners;
 }
 
-const UPLOAD_TIMEOUT_MS = 120_000;
-
-export async function buildApp(config: Config, { log, spool, sidecar, reasoners = createReasoners }: Parts): Promise<FastifyInstance> {
+export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
+  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission), reasoners = createReasoners } = parts;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -44,7 +47,7 @@ export async function buildApp(config: Config, { log, spool, sidecar, reasoners 
     frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
     clientErrorHandler: refuseBrokenRequest,
     // A body that trickles in must not hold its connection for ever.
-    requestTimeout: UPLOAD_TIMEOUT_MS,
+    requestTimeout: config.pipeline.timeouts_ms.upload,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -60,13 +63,17 @@ export async function buildApp(config: Config, { log, spool, sidecar, reasoners 
   const graph = buildGraph(config.pipeline, log, checkpoints?.saver);
   const cache = createResultCache(config.pipeline.cache.entries);
   const selectReasoner = reasoners(config, registry);
-  const assessOnce = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
-  const fingerprint = (backend: string | undefined) => fingerprintOf(selectReasoner(backend), config.version);
-  const durable = checkpoints && createDurableAssessor({ assess: assessOnce, graph, checkpoints, fingerprint });
+  const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+  const fingerprint = createFingerprint({ config: config.pipeline, version: config.version, registry, selectReasoner });
+  const durable = checkpoints && createDurableAssessor({ assess, graph, checkpoints, fingerprint });
 
-  await app.register(assessRoutes, { assess: durable?.assess ?? assessOnce, spool, limits: config });
-  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null });
-  await app.register(healthRoutes, { sidecar, registry, cache, version: config.version });
+  const requestTimeoutMs = config.pipeline.timeouts_ms.request;
+  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config });
+  const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
+
+  await app.register(assessRoutes, { receive, identify, admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle });
+  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, requestTimeoutMs });
+  await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
   await app.register(schemaRoutes);

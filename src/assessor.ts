@@ -1,15 +1,17 @@
 // One assessment from prepared pictures to the response: builds the run, drives the graph, assembles the answer.
-import { randomUUID } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { AssessRequest, Region } from '../schemas/assess-request.ts';
 import { DEFAULT_QUERY } from '../schemas/assess-request.ts';
 import type { Assessment } from '../schemas/assessment.ts';
+import type { ProgressEvent } from '../schemas/progress.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
 import type { PipelineConfig } from './config.ts';
+import type { Deadline } from './deadline.ts';
 import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
+import { collectMaps, findMapTools } from './local-maps.ts';
 import { continueEvidence, type Carried } from './pipeline/carried.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
@@ -17,7 +19,7 @@ import type { PipelineState } from './pipeline/state.ts';
 import type { Reasoner } from './reasoners/reasoner.ts';
 import { createResponse } from './response.ts';
 import type { ResultCache } from './tools/cache.ts';
-import { createEvidenceSource } from './tools/evidence-source.ts';
+import { createEvidenceSource, type ToolOutcome } from './tools/evidence-source.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
 
@@ -31,24 +33,25 @@ export interface AssessorOptions {
   selectReasoner: (backend: string | undefined) => Reasoner;
 }
 
-export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend'> {
+export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'> {
   image: PreparedImage;
   reference: PreparedImage | null;
   regions: readonly Region[];
 }
 
 export interface Call {
+  /** Of the assessment. */
+  id: string;
   requestId: string;
-  /** Of the assessment, when the client has chosen it. */
-  id?: string | undefined;
   log: Logger;
-  /** Aborted when the client hangs up. */
+  /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
+  deadline: Deadline;
+  report: (event: ProgressEvent) => void;
 }
 
 /** A run whose stages are stored under its id. */
 export interface Thread {
-  id: string;
   /** What an earlier process has done of it; null when it begins here. */
   earlier: { carried: Carried | null; measured: boolean } | null;
 }
@@ -59,20 +62,25 @@ export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
   return async (input, call, thread) => {
     const started = performance.now();
-    const deadline = AbortSignal.timeout(config.timeouts_ms.request);
-    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]), thread?.earlier?.carried);
+    const { deadline } = call;
+    const run = createRun(options, input, call, thread?.earlier?.carried);
+    const mapTools = findMapTools(input.maps ?? [], options.registry);
+    call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
     if (!thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       // 'sync': where stages are stored, each is before the next one begins.
       const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
-      const configurable = { run, ...(thread ? { thread_id: thread.id } : {}) };
-      const state = await graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as PipelineState;
+      const configurable = { run, ...(thread ? { thread_id: call.id } : {}) };
+      const [state, maps] = await Promise.all([
+        graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as Promise<PipelineState>,
+        collectMaps(mapTools, run),
+      ]);
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;
-      return createResponse({ id: thread?.id ?? call.id ?? randomUUID(), input, call, run, state, version: options.version });
+      return createResponse({ input, call, run, state, maps, version: options.version });
     } catch (error) {
-      if (deadline.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${config.timeouts_ms.request} ms`, { cause: error });
+      if (deadline.signal.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${deadline.limitMs} ms`, { cause: error });
       throw error;
     } finally {
       run.evidence.dropPrefetch();
@@ -80,10 +88,17 @@ export function createAssessor(options: AssessorOptions): Assessor {
   };
 }
 
-function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, signal: AbortSignal, carried: Carried | null = null): RunContext {
+/** A tool may use up a third of the time that is left: then there is some for the one that takes its place. */
+const TOOL_SHARE = 1 / 3;
+const SHORTEST_TOOL_MS = 100;
+
+function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, carried: Carried | null = null): RunContext {
   const { config, registry, client, cache, selectReasoner } = options;
+  const { deadline, report } = call;
+  const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
   const evidence = createEvidenceSource({
-    client, registry, cache, toolTimeoutMs: config.timeouts_ms.tool, requestId: call.requestId, image: input.image, reference: input.reference,
+    client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
+    onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
   });
   return {
     reasoner: selectReasoner(input.backend),
@@ -96,8 +111,14 @@ function createRun(options: AssessorOptions, input: AssessmentInput, call: Call,
     verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
     timings: { ...carried?.timings_ms },
-    signal,
+    signal: AbortSignal.any([call.signal, deadline.signal]),
+    deadline,
+    report,
   };
+}
+
+function describeOutcome({ tool, region, value, score, cached, error }: ToolOutcome) {
+  return { tool_name: tool.name, object_name: region, raw_score: value, normalized_score: score, cached, error };
 }
 
 function initialState(input: AssessmentInput) {

@@ -15,6 +15,7 @@ export const ERROR_KINDS = {
   IQA_INPUT_TIMEOUT: { status: 408, title: 'The request came too slowly', retryable: true },
   IQA_INPUT_ID_TAKEN: { status: 409, title: 'There is an assessment of this id already', retryable: false },
   IQA_INPUT_RUN_ACTIVE: { status: 409, title: 'The assessment is being worked on', retryable: true },
+  IQA_INPUT_UNCHANGED: { status: 412, title: 'The answer has not changed', retryable: false },
   IQA_INPUT_TOO_LARGE: { status: 413, title: 'The request is too large', retryable: false },
   IQA_INPUT_MEDIA_TYPE: { status: 415, title: 'This media type is not accepted', retryable: false },
   IQA_INPUT_INVALID: { status: 422, title: 'The input does not fit', retryable: false },
@@ -38,6 +39,7 @@ export interface ErrorDetails {
   /** Seconds after which a retry makes sense. */
   retryAfter?: number;
   allow?: string;
+  etag?: string;
 }
 
 /** An error with a code of the table; its message is a public sentence. */
@@ -47,6 +49,7 @@ export class IqaError extends Error {
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfter: number | undefined;
   readonly allow: string | undefined;
+  readonly etag: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -54,6 +57,7 @@ export class IqaError extends Error {
     this.issues = details.issues;
     this.retryAfter = details.retryAfter;
     this.allow = details.allow;
+    this.etag = details.etag;
   }
 
   get status(): number {

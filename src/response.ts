@@ -2,32 +2,28 @@
 import type { Assessment } from '../schemas/assessment.ts';
 import { CONTRACT_VERSION } from '../schemas/sidecar.ts';
 import type { AssessmentInput, Call } from './assessor.ts';
+import type { CollectedMaps } from './local-maps.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
 import { findFailure } from './pipeline/tool-execution.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
 
 /** Rules of planning, fusion and replanning; raised when they change what an answer says. */
 export const PIPELINE_VERSION = '1.0.0';
 
-/** The rules behind an answer: stages made under different ones are not put together. */
-export const fingerprintOf = ({ identity, version: reasoner }: Reasoner, version: string): string =>
-  [version, PIPELINE_VERSION, identity.backend, identity.model ?? '-', reasoner].join('|');
-
 export interface ResponseParts {
-  id: string;
   input: AssessmentInput;
   call: Call;
   run: RunContext;
   state: PipelineState;
+  maps: CollectedMaps;
   version: string;
 }
 
-export function createResponse({ id, input, call, run, state, version }: ResponseParts): Assessment {
+export function createResponse({ input, call, run, state, maps, version }: ResponseParts): Assessment {
   const { hits, misses, sidecarMs, sidecarVersion } = run.evidence.statistics();
   const degradedReason = findDegradation(state);
   return {
-    id,
+    id: call.id,
     query: state.query,
     image: input.image.info,
     reference: input.reference?.info ?? null,
@@ -43,8 +39,8 @@ export function createResponse({ id, input, call, run, state, version }: Respons
       plan_confidence: state.plan_confidence ?? null,
       findings: state.findings ?? [],
       tools: state.tool_diagnostics ?? [],
-      maps: [],
-      notes: [...state.notes ?? [], ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.'])],
+      maps: maps.maps,
+      notes: [...state.notes ?? [], ...maps.notes, ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.'])],
     },
     metadata: {
       request_id: call.requestId,

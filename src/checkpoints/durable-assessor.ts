@@ -21,7 +21,7 @@ export interface DurableParts {
   fingerprint: (backend: string | undefined) => string;
 }
 
-export type ResumeAssessment = (id: string, call: Call) => Promise<Assessment>;
+export type ResumeAssessment = (id: string, call: Omit<Call, 'id'>) => Promise<Assessment>;
 
 export function createDurableAssessor(parts: DurableParts): { assess: Assessor; resumeAssessment: ResumeAssessment } {
   return {
@@ -32,7 +32,7 @@ export function createDurableAssessor(parts: DurableParts): { assess: Assessor; 
 
 async function beginAssessment(input: AssessmentInput, call: Call, parts: DurableParts): Promise<Assessment> {
   const { table, pictures, owner } = parts.checkpoints;
-  const id = call.id ?? randomUUID();
+  const { id } = call;
   const folder = randomUUID();
   const fingerprint = parts.fingerprint(input.backend);
   const bytes = input.image.bytes + (input.reference?.bytes ?? 0);
@@ -41,7 +41,7 @@ async function beginAssessment(input: AssessmentInput, call: Call, parts: Durabl
   if (!isNew) throw new IqaError('IQA_INPUT_ID_TAKEN', `Expected a new id for the assessment but ${id} is taken; POST /assess/${id}/resume continues it`);
   // The row comes first: what a crash leaves behind is then always found by its row.
   const kept = await pictures.keep(folder, input).catch((error: unknown) => { throw storeFailed(error); });
-  return drive({ ...input, ...kept }, call, { id, earlier: null }, folder, parts);
+  return drive({ ...input, ...kept }, call, { earlier: null }, folder, parts);
 }
 
 function describeRequest({ image, reference, ...request }: AssessmentInput): StoredRun {
@@ -49,7 +49,7 @@ function describeRequest({ image, reference, ...request }: AssessmentInput): Sto
 }
 
 /** Goes on with an unfinished run under its id; stages that are stored are not run again. A finished one is answered from the store. */
-export async function resumeAssessment(id: string, call: Call, parts: DurableParts): Promise<Assessment> {
+export async function resumeAssessment(id: string, call: Omit<Call, 'id'>, parts: DurableParts): Promise<Assessment> {
   const { table, pictures, saver, owner } = parts.checkpoints;
   const found = await takeOver(id, parts).catch((error: unknown) => { throw error instanceof IqaError ? error : storeFailed(error); });
   if (found.result !== null) return JSON.parse(found.result) as Assessment;
@@ -68,7 +68,7 @@ export async function resumeAssessment(id: string, call: Call, parts: DurablePar
   }
   const earlier = state && { carried: state.carried ?? null, measured: state.executor_evidence !== undefined };
   call.log.info({ assessment_id: id, from_the_start: earlier === null }, 'Assessment resumed');
-  return drive({ ...stored.request, regions: stored.request.regions ?? [], ...kept }, call, { id, earlier }, found.folder, parts);
+  return drive({ ...stored.request, regions: stored.request.regions ?? [], ...kept }, { ...call, id }, { earlier }, found.folder, parts);
 }
 
 /** The run as it stands: finished, or ours from now on. */
@@ -102,7 +102,7 @@ async function storedState(id: string, graph: PipelineGraph): Promise<PipelineSt
 }
 
 async function drive(input: AssessmentInput, call: Call, thread: Thread, folder: string, { assess, checkpoints }: DurableParts): Promise<Assessment> {
-  const { id } = thread;
+  const { id } = call;
   const lease = holdLease(checkpoints.table, id, checkpoints.owner, checkpoints.leaseMs, call.log);
   checkpoints.active.add(id);
   try {
