@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { AssessJsonRequest, AssessmentId, AssessRequest } from '../schemas/assess-request.ts';
 import { Assessment } from '../schemas/assessment.ts';
 import { STREAM_EVENTS } from '../schemas/progress.ts';
-import { problems, REQUEST_ID_HEADER } from './problems.ts';
+import { problems, REQUEST_ID_HEADER } from './answers.ts';
 
 const EventStream = Type.String({
   description: `Server-sent events, for requests that accept text/event-stream. Each is \`event: <name>\` and \`data: <JSON>\`: ${

@@ -11,7 +11,7 @@ import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import { waitForTurn } from '../src/reception.ts';
 import { hangUpSignal } from './assess.ts';
-import { problems, REQUEST_ID_HEADER } from './problems.ts';
+import { problems, REQUEST_ID_HEADER } from './answers.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */

@@ -3,7 +3,8 @@ import { copyFile, link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredPicture, StoredRun } from '../../schemas/stored-run.ts';
 import type { AssessmentInput } from '../assessor.ts';
-import { restoreImage, type PreparedImage } from '../images/decoding.ts';
+import { decodeToLastRow, readMetadata } from '../images/decoder.ts';
+import type { PreparedImage } from '../images/decoding.ts';
 
 type Pictures = Pick<AssessmentInput, 'image' | 'reference'>;
 
@@ -55,5 +56,13 @@ async function keepFile(image: PreparedImage, path: string): Promise<PreparedIma
 async function restoreFile(stored: StoredPicture, path: string, field: string): Promise<PreparedImage | null> {
   const found = await stat(path).catch(() => null);
   if (found?.size !== stored.bytes) return null;
-  return restoreImage({ info: stored.info, path, bytes: stored.bytes, sha256: stored.sha256, jpegQuality: stored.jpeg_quality }, field);
+  let verified: Promise<void> | undefined;
+  const verify = () => verified ??= verifyFile(path, field);
+  return { info: stored.info, path, bytes: stored.bytes, sha256: stored.sha256, jpegQuality: stored.jpeg_quality, verify };
+}
+
+/** The file's own size and format count: it may have been resized and re-encoded. */
+async function verifyFile(path: string, field: string): Promise<void> {
+  const metadata = await readMetadata(path, field);
+  await decodeToLastRow({ path, isJpeg: metadata.format === 'jpeg' }, field, metadata);
 }
