@@ -18,7 +18,7 @@ export const assessSchema = {
     + 'Identical requests at the same time are computed once. Send a form, or JSON with the files as base64; accept JSON, or text/event-stream for progress.',
   headers: Type.Object({
     'if-none-match': Type.Optional(Type.String({ description: 'ETag of an answer that you have: if this request would have the same one, it is answered 412 and nothing is computed.' })),
-    'x-assessment-id': Type.Optional(AssessmentId),
+    'x-assessment-id': Type.Optional(AssessmentId('Your own id of this assessment, a UUID that nobody can guess; where checkpoints are on, an interrupted run is resumed under it.')),
     'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
   }),
   body: {

@@ -11,7 +11,7 @@ import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import { waitForTurn } from '../src/reception.ts';
 import { hangUpSignal } from './assess.ts';
-import { problems, REQUEST_ID_HEADER } from './answers.ts';
+import { answer, problems } from './answers.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */
@@ -25,9 +25,9 @@ const schema = {
   summary: 'Resume an interrupted assessment',
   description: 'Goes on with an assessment whose process died, whose client hung up or whose tools were not available: after its last finished stage. '
     + 'One that is finished is answered from the store. Needs checkpoints, which are off by default.',
-  params: Type.Object({ id: AssessmentId }),
+  params: Type.Object({ id: AssessmentId('Id of the assessment: the one you chose in X-Assessment-Id, or that of the event "accepted".') }),
   response: {
-    200: { description: 'The answer, as POST /assess gives it.', headers: REQUEST_ID_HEADER, content: { 'application/json': { schema: Assessment } } },
+    200: answer('The answer, as POST /assess gives it.', Assessment),
     ...problems(404, 409, 422, 500, 502, 503, 504),
   },
 };

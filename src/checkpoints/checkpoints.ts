@@ -56,7 +56,7 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
 
   async function sweep(): Promise<number> {
     unswept = 0;
-    const expired = await table.claimExpired(owner, { maxAgeMs: max_age_hours * HOUR_MS, maxRuns: max_runs, maxBytes: max_bytes });
+    const expired = await table.claimExpired(owner, { maxAgeMs: Math.round(max_age_hours * HOUR_MS), maxRuns: max_runs, maxBytes: max_bytes });
     for (const { id, folder } of expired) await forget(id, folder);
     if (expired.length > 0) log.info({ removed: expired.length }, 'Old checkpoints removed');
     return expired.length;

@@ -1,6 +1,7 @@
 // Both stores for tests of checkpoints: the environment that turns each on, and a look into its tables.
 import Database from 'better-sqlite3';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Assessment } from '../../schemas/assessment.ts';
@@ -27,7 +28,7 @@ export const STORES: Kind[] = [
 ];
 
 async function openSqlite(t: Test): Promise<TestStore> {
-  const dir = t.testdir();
+  const dir = makeFolder(t);
   const read = (sql: string) => {
     const database = new Database(join(dir, 'checkpoints.sqlite'), { timeout: 5_000 });
     try {
@@ -46,7 +47,7 @@ async function openSqlite(t: Test): Promise<TestStore> {
 }
 
 async function openPostgres(t: Test): Promise<TestStore> {
-  const dir = t.testdir();
+  const dir = makeFolder(t);
   const postgres = await startPostgres(t);
   const count = async (table: string) => Number(await valueIn(postgres.url, `SELECT count(*) FROM agentic_iqa.${table}`));
   return {
@@ -57,6 +58,13 @@ async function openPostgres(t: Test): Promise<TestStore> {
     }),
     change: async (sql) => { await valueIn(postgres.url, sql.replaceAll(/\bruns\b/g, 'agentic_iqa.runs')); },
   };
+}
+
+/** Not tap's own folder, of which a test has but one. */
+export function makeFolder(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), 'iqa-checkpoints-'));
+  t.teardown(() => { rmSync(dir, { recursive: true, force: true }); });
+  return dir;
 }
 
 const picturesIn = (dir: string): number => (existsSync(join(dir, 'pictures')) ? readdirSync(join(dir, 'pictures')).length : 0);
