@@ -12,11 +12,11 @@ import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
 import { collectMaps, findMapTools } from './local-maps.ts';
-import { continueEvidence, type Carried } from './pipeline/carried.ts';
+import { continueEvidence, continueReasoner, type Carried } from './pipeline/carried.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
+import type { ReasonerSource } from './reasoners/reasoner.ts';
 import { createResponse } from './response.ts';
 import type { ResultCache } from './tools/cache.ts';
 import { createEvidenceSource, type ToolOutcome } from './tools/evidence-source.ts';
@@ -30,7 +30,7 @@ export interface AssessorOptions {
   registry: ToolRegistry;
   client: SidecarClient;
   cache: ResultCache;
-  selectReasoner: (backend: string | undefined) => Reasoner;
+  selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
 export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'> {
@@ -67,7 +67,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const mapTools = findMapTools(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
-    if (!thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       // 'sync': where stages are stored, each is before the next one begins.
       const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
@@ -100,8 +100,9 @@ function createRun(options: AssessorOptions, input: AssessmentInput, call: Call,
     client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
     onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
   });
+  const reasoner = selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline });
   return {
-    reasoner: selectReasoner(input.backend),
+    reasoner: carried ? continueReasoner(reasoner, carried) : reasoner,
     evidence: carried ? continueEvidence(evidence, carried) : evidence,
     registry,
     log: call.log,

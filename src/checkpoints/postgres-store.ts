@@ -14,8 +14,9 @@ export async function openPostgresStore(url: string, columns: string): Promise<C
   const pool = new pg.Pool({
     connectionString: url, max: CONNECTIONS, connectionTimeoutMillis: CONNECT_MS, query_timeout: QUERY_MS, application_name: 'agentic-iqa',
   });
-  // An idle connection that breaks is replaced when next needed; without a listener it would end the process.
+  // A connection that breaks, idle or in use, fails its query and is replaced; without listeners it would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => { client.on('error', () => undefined); });
   const saver = new PostgresSaver(pool, undefined, { schema: SCHEMA });
   try {
     await setUp(pool, saver, columns);

@@ -19,7 +19,10 @@ const app = await buildApp(config, {
   log, spool: await createSpool(config.spoolDir), sidecar: createSidecarClient(() => config.sidecarUrl),
   reasoners: (...parts) => {
     const select = createReasoners(...parts);
-    return (backend) => ({ ...select(backend), [method]: halt });
+    return (backend) => {
+      const source = select(backend);
+      return { ...source, create: (assessment) => ({ ...source.create(assessment), [method]: halt }) };
+    };
   },
 });
 await app.listen({ host: config.host, port: config.port });
