@@ -4,7 +4,7 @@ import { hash } from '../schemas/model.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
 import type { PipelineConfig } from './config.ts';
 import type { Upload } from './images/intake.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
+import type { ReasonerSource } from './reasoners/reasoner.ts';
 import { PIPELINE_VERSION } from './response.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
@@ -14,21 +14,29 @@ export interface IdentityOptions {
   version: string;
   registry: ToolRegistry;
   sidecar: SidecarClient;
-  selectReasoner: (backend: string | undefined) => Reasoner;
+  selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
 export type Identify = (upload: { files: Upload['files']; body: AssessRequest }) => Promise<string>;
 
 export function createIdentity({ config, version, registry, sidecar, selectReasoner }: IdentityOptions): Identify {
-  const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
+  const fingerprint = createFingerprint({ config, version, registry, selectReasoner });
   return async ({ files, body }) => {
-    const reasoner = selectReasoner(body.backend);
     const engine = await sidecar.tools().then((tools) => [tools.engine, tools.measurements.version, tools.tools], () => null);
     const { image, reference, backend, ...question } = body;
     return hash([
-      rules, reasoner.identity, reasoner.version, engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
+      fingerprint(body.backend), engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
       { query: DEFAULT_QUERY, max_replan_iterations: DEFAULT_MAX_REPLAN_ITERATIONS, align: 'none', choices: [], regions: [], prior_context: null, maps: [], ...question },
     ]);
+  };
+}
+
+/** The rules that a stage works by, whatever it is asked: stages made under different ones are not put together. */
+export function createFingerprint({ config, version, registry, selectReasoner }: Omit<IdentityOptions, 'sidecar'>): (backend: string | undefined) => string {
+  const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
+  return (backend) => {
+    const reasoner = selectReasoner(backend);
+    return hash([rules, reasoner.identity, reasoner.version]);
   };
 }
 

@@ -31,6 +31,8 @@ class Tool:
     find_obstacle: Callable[[], str | None] = lambda: None
     # Loads what its first run would wait for; called in the background, while other work of the request is done.
     prepare: Callable[[], object] | None = None
+    # How a region is scored: True pools the whole picture's local map inside the box, False scores the cut-out.
+    pools_map: bool = False
 
 
 class ToolError(Exception):

@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the manifest's files are")
     parser.add_argument("output", type=Path, help="CSV to write")
     parser.add_argument("--values", nargs="+", choices=KINDS, default=KINDS, help="what to compute (default all)")
-    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="tools to run (default all)")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="which tools (default all)")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])

@@ -1,6 +1,7 @@
 // What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { ProgressEvent, StageName } from '../../schemas/progress.ts';
+import { carriedOf } from './carried.ts';
 import type { RunContext } from './run-context.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
@@ -25,21 +26,24 @@ export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageO
     const iteration = state.iteration_count ?? 0;
     const started = performance.now();
     run.report({ event: 'stage', data: { stage: name, status: 'started', iteration, elapsed_ms: null, output: null } });
-    const left = run.deadline.remaining();
-    const limit = AbortSignal.timeout(Math.min(timeoutMs, Math.ceil(left - Math.min(reserveMs, left / 4))));
-    let output: StageOutput = null;
+    const limit = AbortSignal.timeout(stageLimitMs(timeoutMs, reserveMs, run.deadline.remaining()));
+    let update: PipelineUpdate = {};
     try {
-      const update = await work(state, run, AbortSignal.any([run.signal, limit]));
-      output = outputOf(update) ?? null;
-      return update;
+      update = await work(state, run, AbortSignal.any([run.signal, limit]));
     } finally {
       const elapsed = performance.now() - started;
       const elapsedMs = Math.round(elapsed * 10) / 10;
       run.timings[name] = (run.timings[name] ?? 0) + elapsed;
       run.log.info({ stage: name, iteration, stage_ms: elapsedMs }, 'Stage finished');
-      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output } });
+      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output: outputOf(update) ?? null } });
     }
+    return { ...update, carried: carriedOf(run) };
   };
+}
+
+/** How long a stage may take of the time that is left: for those inside it who plan ahead as well. */
+export function stageLimitMs(timeoutMs: number, reserveMs: number, left: number): number {
+  return Math.min(timeoutMs, Math.ceil(left - Math.min(reserveMs, left / 4)));
 }
 
 export function runOf(config: RunnableConfig): RunContext {

@@ -1,5 +1,6 @@
 // One complete answer of the service, every key present, as the models of its parts allow.
 import type { Assessment } from '../../../schemas/assessment.ts';
+import { NO_USAGE } from '../../../src/reasoners/reasoner.ts';
 
 const IMAGE = { sha256: 'a'.repeat(64), width: 640, height: 480, format: 'jpeg', bytes: 52_000, notes: ['Turned upright'] };
 const SHARES = { Bad: 0, Poor: 0.05, Fair: 0.15, Good: 0.5, Excellent: 0.3 };
@@ -25,7 +26,7 @@ export function makeAssessment(): Assessment {
     quality_score: { value: 4.1, level: 'Good', interval: [3.8, 4.4], method: 'distribution', tool_mean: 4.1, weights: { ...SHARES }, probabilities: { ...SHARES } },
     diagnostics: {
       plan_confidence: 0.9,
-      findings: [{ object_name: 'vehicle', distortion: 'Blurs', severity: 'slight', confidence: 0.8, measurements: { edge_width: 3.2, jpeg_quality: null } }],
+      findings: [{ object_name: 'vehicle', distortion: 'Blurs', severity: 'slight', confidence: 0.8, measurements: { edge_width: 3.2, jpeg_quality: null }, sides: { motion: 'slight' } }],
       tools: [{
         tool_name: 'SSIM', version: '1', object_name: 'vehicle', raw_score: 0.93, normalized_score: 4.1, direction: 'higher', range: [0, 1], clipped: false, cached: false,
         calibration_version: '1',
@@ -35,7 +36,7 @@ export function makeAssessment(): Assessment {
     },
     metadata: {
       request_id: 'req-1', reasoner: { kind: 'embedded', backend: 'embedded', model: null }, degraded: false, degraded_reason: null, timings_ms: { planner: 1.5, total: 80 },
-      vlm: { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 }, cache: { hits: 0, misses: 1 },
+      vlm: NO_USAGE, cache: { hits: 0, misses: 1 },
       versions: { service: '0.1.0', pipeline: '1', reasoner: '1', sidecar: '0.1.0', contract: 1 },
     },
   };
