@@ -70,7 +70,7 @@ export function refuseGateway(environment: Record<string, string>): { status: nu
   return spawnSync('sh', [SCRIPT], { env: { PATH: process.env['PATH'], GATEWAY_RUN_DIR: '/nowhere', ...environment }, encoding: 'utf8', timeout: 10_000 });
 }
 
-function makeCertificate(dir: string): { path: string; keyPath: string; pem: string } {
+export function makeCertificate(dir: string): { path: string; keyPath: string; pem: string } {
   const [path, keyPath] = [join(dir, 'fullchain.pem'), join(dir, 'privkey.pem')];
   const wanted = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const { status, stderr, stdout } = spawnSync('openssl', ['req', '-x509', ...wanted, '-keyout', keyPath, '-out', path], { encoding: 'utf8' });
