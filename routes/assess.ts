@@ -1,76 +1,114 @@
-// POST /assess: the door. Receives the upload, prepares the pictures, hands over to the assessor.
+// POST /assess: the door. Receives a form or JSON, answers with JSON or a stream of events; the work is the reception's.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { AssessRequest } from '../schemas/assess-request.ts';
-import { Assessment } from '../schemas/assessment.ts';
-import type { Assessor } from '../src/assessor.ts';
-import { prepareImage, resizeTo, type PreparedImage } from '../src/images/decoding.ts';
-import { receiveUpload, type Upload } from '../src/images/intake.ts';
-import { checkRegions } from '../src/images/regions.ts';
-import type { Spool, SpoolSession } from '../src/images/spool.ts';
+import type { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
+import type { Assessment } from '../schemas/assessment.ts';
+import type { Admission } from '../src/admission.ts';
 import { IqaError } from '../src/errors.ts';
-import { problems } from './problems.ts';
+import { etagOf, matchesEtag, type Identify } from '../src/identity.ts';
+import { receiveUpload, refuseDepth, type Upload } from '../src/images/intake.ts';
+import { receiveJson } from '../src/images/json-intake.ts';
+import type { Spool, SpoolSession } from '../src/images/spool.ts';
+import { watchUpload } from '../src/images/upload-watch.ts';
+import { orAborted } from '../src/pipeline/stage.ts';
+import { sendProblem } from '../src/problems.ts';
+import type { Reception } from '../src/reception.ts';
+import { assessSchema } from './assess-schema.ts';
+import { EVENT_STREAM, sendEvents } from './event-stream.ts';
 
 export interface AssessRouteOptions {
-  assess: Assessor;
+  receive: Reception;
+  identify: Identify;
+  admission: Admission;
   spool: Spool;
-  limits: { maxUploadBytes: number; maxPixels: number };
+  limits: { maxUploadBytes: number };
+  uploadIdleMs: number;
 }
 
 interface Received {
   session: SpoolSession;
   files: Upload['files'];
+  stopWatching: () => void;
 }
 
-export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async (app, { assess, spool, limits }) => {
-  const received = new WeakMap<FastifyRequest, Received>();
+export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async (app, options) => {
+  const { receive, identify, admission, spool, limits } = options;
+  const inside = new WeakMap<FastifyRequest, Received>();
+  const receivedBy = (request: FastifyRequest): Received => {
+    const received = inside.get(request);
+    if (!received) throw new TypeError('Expected the request to have been let in');
+    return received;
+  };
+  const bodyLimit = 2 * limits.maxUploadBytes + 1_000_000;
+  // Base64 is a third longer than what it carries.
+  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: Math.ceil(bodyLimit * 4 / 3) }, app.getDefaultJsonParser('error', 'error'));
 
   app.route({
     method: 'POST',
     url: '/assess',
-    bodyLimit: 2 * limits.maxUploadBytes + 1_000_000,
-    schema: {
-      tags: ['assessment'],
-      summary: 'Assess the quality of an image',
-      description: 'Answers a question about an image: plans, measures with IQA tools, explains. With a reference the full-reference tools are used.',
-      consumes: ['multipart/form-data'],
-      body: AssessRequest,
-      response: { 200: Assessment, ...problems(400, 413, 415, 422, 500, 502, 503, 504) },
+    bodyLimit: Math.ceil(bodyLimit * 4 / 3),
+    schema: assessSchema,
+    // Before the body is read: what is refused for want of room never reaches the disk.
+    onRequest: async (request, reply) => {
+      const leave = admission.enter();
+      const session = spool.open();
+      const stopWatching = watchUpload(request, options.uploadIdleMs, () => { cutUpload(request, reply, options.uploadIdleMs); });
+      inside.set(request, { session, files: new Map(), stopWatching });
+      // Answered or hung up, the seat is free and the files go.
+      reply.raw.once('close', () => {
+        stopWatching();
+        leave();
+        void session.close();
+      });
     },
     // Before validation: the schema then checks exactly the form that is published.
     preValidation: async (request, reply) => {
-      const session = spool.open();
-      // Answered or hung up, the files go.
-      reply.raw.once('close', () => void session.close());
-      const { files, body } = await receiveUpload(request, session, limits.maxUploadBytes);
-      received.set(request, { session, files });
-      request.body = body as AssessRequest;
+      if (!request.isMultipart()) {
+        refuseDepth(request.body, 'the body');
+        return;
+      }
+      const received = receivedBy(request);
+      try {
+        const { files, body } = await receiveUpload(request, received.session, limits.maxUploadBytes);
+        received.files = files;
+        request.body = body;
+      } catch (error) {
+        if (!reply.sent) throw error;
+      }
     },
     handler: async (request, reply) => {
-      const { body } = request;
       const signal = hangUpSignal(reply);
-      const { image, reference } = await prepare(request, body);
-      const regions = checkRegions(body.regions ?? [], image.info);
-      return assess({ ...body, image, reference, regions }, { requestId: request.id, log: request.log as Logger, signal });
+      const received = receivedBy(request);
+      received.stopWatching();
+      const { session } = received;
+      const upload = request.isMultipart()
+        ? { files: received.files, body: request.body as AssessRequest }
+        : await receiveJson(request.body as AssessJsonRequest, session, limits.maxUploadBytes);
+      const digest = await identify(upload);
+      const etag = etagOf(digest);
+      if (matchesEtag(request.headers['if-none-match'], etag)) throw new IqaError('IQA_INPUT_UNCHANGED', 'The answer is the one you have: same inputs, same versions', { etag });
+      const flight = receive(digest, { ...upload, session, requestId: request.id, log: request.log as Logger, signal });
+      const finish = (assessment: Assessment) => withRequestId(assessment, request.id);
+      if (request.headers.accept?.includes(EVENT_STREAM)) return sendEvents(request, reply, flight, finish);
+      const assessment = finish(await orAborted(flight.result, signal));
+      // What a fallback answered may be answered better next time.
+      if (!assessment.metadata.degraded) void reply.header('etag', etag);
+      return assessment;
     },
   });
-
-  async function prepare(request: FastifyRequest, { align = 'none' }: AssessRequest): Promise<{ image: PreparedImage; reference: PreparedImage | null }> {
-    const upload = received.get(request);
-    const file = upload?.files.get('image');
-    if (!upload || !file) throw new TypeError('Expected the intake to have received an image');
-    const referenceFile = upload.files.get('reference');
-    const [image, reference] = await Promise.all([
-      prepareImage(file, 'image', upload.session, limits),
-      referenceFile ? prepareImage(referenceFile, 'reference', upload.session, limits) : null,
-    ]);
-    if (!reference || (reference.info.width === image.info.width && reference.info.height === image.info.height)) return { image, reference };
-    if (align === 'resize') return { image, reference: await resizeTo(reference, image.info, upload.session) };
-    const sizeOf = ({ info }: PreparedImage) => `${info.width} × ${info.height}`;
-    throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of the image, but received ${sizeOf(reference)}; align=resize resizes it`);
-  }
 };
+
+/** Who joined somebody else's run still finds its own request in the logs. */
+function withRequestId(assessment: Assessment, requestId: string): Assessment {
+  return { ...assessment, metadata: { ...assessment.metadata, request_id: requestId } };
+}
+
+function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number): void {
+  if (reply.sent) return;
+  void reply.header('connection', 'close');
+  sendProblem(new IqaError('IQA_INPUT_TIMEOUT', `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`), request, reply);
+}
 
 /** Fires when the client goes away before it has its answer. */
 function hangUpSignal(reply: FastifyReply): AbortSignal {

@@ -1,22 +1,35 @@
-// The error answers of a route for its OpenAPI description: one schema, a sentence per status.
+// The error answers of a route for its OpenAPI description: one schema, a sentence and the headers per status.
 import { Problem } from '../schemas/problem.ts';
 
 const MEANINGS = {
   400: 'The request cannot be read.',
   404: 'There is nothing of that name.',
+  408: 'The request came too slowly.',
+  412: 'The answer is the one whose ETag you sent in If-None-Match.',
   413: 'Too many bytes, pixels, files or fields.',
   415: 'A content type or image format that is not accepted.',
   422: 'The input does not fit, or the file is no readable picture.',
   500: 'Our fault.',
   502: 'The reasoner or the tools failed.',
-  503: 'Busy, or the tools are not available; Retry-After says when to try again.',
+  503: 'Busy, stopping, or the tools are not available; Retry-After says when to try again.',
   504: 'It took too long.',
 } as const;
 type Status = keyof typeof MEANINGS;
 
+/** Every answer of every route has it. */
+export const REQUEST_ID_HEADER = {
+  'x-request-id': { type: 'string', description: 'Id of this request, as in the logs: yours when you sent an acceptable one.' },
+} as const;
+
+const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; description: string }>>> = {
+  412: { etag: { type: 'string', description: 'Of the answer that you have.' } },
+  503: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again.' } },
+};
+
 export function problems<S extends Status>(...statuses: S[]) {
   const entries = statuses.map((status) => [status, {
     description: MEANINGS[status],
+    headers: { ...REQUEST_ID_HEADER, ...FURTHER_HEADERS[status] },
     content: { 'application/problem+json': { schema: Problem } },
   }] as const);
   return Object.fromEntries(entries) as Record<S, (typeof entries)[number][1]>;

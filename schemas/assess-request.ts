@@ -1,5 +1,6 @@
 // The door: what POST /assess takes. Files are handles by the time this schema sees them (see src/images/intake.ts).
 import Type, { type Static } from 'typebox';
+import { EXAMPLE_PICTURE } from './example-picture.ts';
 import { Box } from './sidecar.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from './state.ts';
 import { NonBlank } from './vocabulary.ts';
@@ -33,5 +34,29 @@ export const AssessRequest = Type.Object({
   prior_context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What earlier turns established (a JSON object).', ...example({}) })),
   align: Type.Optional(Type.Enum(['none', 'resize'], { default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
   backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100, ...example('auto') })),
+  maps: Type.Optional(Type.Array(NonBlank('Name of a tool.', { maxLength: 100 }), {
+    maxItems: 8, description: 'Tools whose local maps (where in the picture they find what) are wanted: the field repeated, or once as a JSON array.', ...example([]),
+  })),
 }, { additionalProperties: false, description: 'A question about the quality of an image.' });
 export type AssessRequest = Static<typeof AssessRequest>;
+
+const { image, reference, ...plainFields } = AssessRequest.properties;
+
+const Base64File = (description: string) => Type.Object({
+  base64: Type.String({ minLength: 1, contentEncoding: 'base64', description: 'The file, as standard base64 (RFC 4648, section 4, with padding).' }),
+}, { additionalProperties: false, description });
+
+/** The same question as JSON: files travel as base64. A third larger than a form and whole in memory, so forms are better for large pictures. */
+export const AssessJsonRequest = Type.Object({
+  image: Base64File('The image to assess.'),
+  reference: Type.Optional(Base64File('The pristine original of the same size, for full-reference tools.')),
+  ...plainFields,
+}, {
+  additionalProperties: false,
+  description: 'A question about the quality of an image, files as base64.',
+  examples: [
+    { image: { base64: EXAMPLE_PICTURE }, query: DEFAULT_QUERY },
+    { image: { base64: EXAMPLE_PICTURE }, reference: { base64: EXAMPLE_PICTURE }, query: 'Which flaw is worst?', choices: ['Noise', 'Blur'], max_replan_iterations: 1 },
+  ],
+});
+export type AssessJsonRequest = Static<typeof AssessJsonRequest>;

@@ -10,13 +10,16 @@ import { graphRoutes } from '../routes/graph.ts';
 import { healthRoutes } from '../routes/health.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
+import { createAdmission, type Admission } from './admission.ts';
 import { createAssessor } from './assessor.ts';
 import type { Config } from './config.ts';
+import { createIdentity } from './identity.ts';
 import type { Spool } from './images/spool.ts';
 import { registerOpenApi } from './openapi.ts';
 import { buildGraph } from './pipeline/graph.ts';
 import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.ts';
 import { createReasoners } from './reasoners/selection.ts';
+import { createReception } from './reception.ts';
 import { createResultCache } from './tools/cache.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
@@ -26,11 +29,12 @@ export interface Parts {
   log: Logger;
   spool: Spool;
   sidecar: SidecarClient;
+  /** Given by who wants to drain it; otherwise made from the configuration. */
+  admission?: Admission;
 }
 
-const UPLOAD_TIMEOUT_MS = 120_000;
-
-export async function buildApp(config: Config, { log, spool, sidecar }: Parts): Promise<FastifyInstance> {
+export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
+  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission) } = parts;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -38,7 +42,7 @@ export async function buildApp(config: Config, { log, spool, sidecar }: Parts): 
     frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
     clientErrorHandler: refuseBrokenRequest,
     // A body that trickles in must not hold its connection for ever.
-    requestTimeout: UPLOAD_TIMEOUT_MS,
+    requestTimeout: config.pipeline.timeouts_ms.upload,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -54,8 +58,11 @@ export async function buildApp(config: Config, { log, spool, sidecar }: Parts): 
   const selectReasoner = createReasoners(config, registry);
   const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
 
-  await app.register(assessRoutes, { assess, spool, limits: config });
-  await app.register(healthRoutes, { sidecar, registry, cache, version: config.version });
+  const receive = createReception({ assess, admission, requestTimeoutMs: config.pipeline.timeouts_ms.request, limits: config });
+  const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
+
+  await app.register(assessRoutes, { receive, identify, admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle });
+  await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
   await app.register(schemaRoutes);

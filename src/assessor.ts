@@ -1,22 +1,24 @@
 // One assessment from prepared pictures to the response: builds the run, drives the graph, assembles the answer.
-import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { AssessRequest, Region } from '../schemas/assess-request.ts';
 import { DEFAULT_QUERY } from '../schemas/assess-request.ts';
 import type { Assessment } from '../schemas/assessment.ts';
+import type { ProgressEvent } from '../schemas/progress.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
 import type { PipelineConfig } from './config.ts';
+import type { Deadline } from './deadline.ts';
 import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
+import { collectMaps, findMapTools } from './local-maps.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
 import type { Reasoner } from './reasoners/reasoner.ts';
 import { createResponse } from './response.ts';
 import type { ResultCache } from './tools/cache.ts';
-import { createEvidenceSource } from './tools/evidence-source.ts';
+import { createEvidenceSource, type ToolOutcome } from './tools/evidence-source.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
 
@@ -30,17 +32,21 @@ export interface AssessorOptions {
   selectReasoner: (backend: string | undefined) => Reasoner;
 }
 
-export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend'> {
+export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'> {
   image: PreparedImage;
   reference: PreparedImage | null;
   regions: readonly Region[];
 }
 
 export interface Call {
+  /** Of the assessment. */
+  id: string;
   requestId: string;
   log: Logger;
-  /** Aborted when the client hangs up. */
+  /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
+  deadline: Deadline;
+  report: (event: ProgressEvent) => void;
 }
 
 export type Assessor = (input: AssessmentInput, call: Call) => Promise<Assessment>;
@@ -49,18 +55,23 @@ export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
   return async (input, call) => {
     const started = performance.now();
-    const deadline = AbortSignal.timeout(config.timeouts_ms.request);
-    const run = createRun(options, input, call, AbortSignal.any([call.signal, deadline]));
+    const { deadline } = call;
+    const run = createRun(options, input, call);
+    const mapTools = findMapTools(input.maps ?? [], options.registry);
+    call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
     run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
-      const state = await graph.invoke(initialState(input), settings) as PipelineState;
+      const [state, maps] = await Promise.all([
+        graph.invoke(initialState(input), settings) as Promise<PipelineState>,
+        collectMaps(mapTools, run),
+      ]);
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;
-      return createResponse({ id: randomUUID(), input, call, run, state, version: options.version });
+      return createResponse({ input, call, run, state, maps, version: options.version });
     } catch (error) {
-      if (deadline.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${config.timeouts_ms.request} ms`, { cause: error });
+      if (deadline.signal.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${deadline.limitMs} ms`, { cause: error });
       throw error;
     } finally {
       run.evidence.dropPrefetch();
@@ -68,11 +79,18 @@ export function createAssessor(options: AssessorOptions): Assessor {
   };
 }
 
-function createRun({ config, registry, client, cache, selectReasoner }: AssessorOptions, input: AssessmentInput, call: Call, signal: AbortSignal): RunContext {
+/** A tool may use up a third of the time that is left: then there is some for the one that takes its place. */
+const TOOL_SHARE = 1 / 3;
+const SHORTEST_TOOL_MS = 100;
+
+function createRun({ config, registry, client, cache, selectReasoner }: AssessorOptions, input: AssessmentInput, call: Call): RunContext {
+  const { deadline, report } = call;
+  const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
   return {
     reasoner: selectReasoner(input.backend),
     evidence: createEvidenceSource({
-      client, registry, cache, toolTimeoutMs: config.timeouts_ms.tool, requestId: call.requestId, image: input.image, reference: input.reference,
+      client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
+      onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
     }),
     registry,
     log: call.log,
@@ -82,8 +100,14 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
     verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
     timings: {},
-    signal,
+    signal: AbortSignal.any([call.signal, deadline.signal]),
+    deadline,
+    report,
   };
+}
+
+function describeOutcome({ tool, region, value, score, cached, error }: ToolOutcome) {
+  return { tool_name: tool.name, object_name: region, raw_score: value, normalized_score: score, cached, error };
 }
 
 function initialState(input: AssessmentInput) {

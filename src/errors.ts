@@ -13,6 +13,7 @@ export const ERROR_KINDS = {
   IQA_INPUT_NOT_FOUND: { status: 404, title: 'There is nothing here', retryable: false },
   IQA_INPUT_METHOD: { status: 405, title: 'This method is not allowed here', retryable: false },
   IQA_INPUT_TIMEOUT: { status: 408, title: 'The request came too slowly', retryable: true },
+  IQA_INPUT_UNCHANGED: { status: 412, title: 'The answer has not changed', retryable: false },
   IQA_INPUT_TOO_LARGE: { status: 413, title: 'The request is too large', retryable: false },
   IQA_INPUT_MEDIA_TYPE: { status: 415, title: 'This media type is not accepted', retryable: false },
   IQA_INPUT_INVALID: { status: 422, title: 'The input does not fit', retryable: false },
@@ -37,6 +38,7 @@ export interface ErrorDetails {
   /** Seconds after which a retry makes sense. */
   retryAfter?: number;
   allow?: string;
+  etag?: string;
 }
 
 /** An error with a code of the table; its message is a public sentence. */
@@ -46,6 +48,7 @@ export class IqaError extends Error {
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfter: number | undefined;
   readonly allow: string | undefined;
+  readonly etag: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -53,6 +56,7 @@ export class IqaError extends Error {
     this.issues = details.issues;
     this.retryAfter = details.retryAfter;
     this.allow = details.allow;
+    this.etag = details.etag;
   }
 
   get status(): number {

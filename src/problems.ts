@@ -21,7 +21,7 @@ export function registerProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = translate(error, request);
+  const known = translateError(error, request);
   void reply.header('x-request-id', request.id);
   // Nobody is left to answer, and nothing of it is a fault of ours.
   if (request.raw.socket.destroyed) request.log.info({ reason: messageOf(error) }, 'Client hung up');
@@ -29,6 +29,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   else request.log.info({ code: known.code, detail: known.message }, 'Request refused');
   if (known.retryAfter !== undefined) void reply.header('retry-after', String(known.retryAfter));
   if (known.allow !== undefined) void reply.header('allow', known.allow);
+  if (known.etag !== undefined) void reply.header('etag', known.etag);
   return reply.code(known.status).type('application/problem+json').serializer(JSON.stringify).send(problemOf(known, request.id));
 }
 
@@ -58,12 +59,12 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_MP_PREMATURE_CLOSE: ['IQA_INPUT_MALFORMED', 'The request ended before the form did'],
 };
 
-function translate(error: unknown, request: FastifyRequest): IqaError {
+export function translateError(error: unknown, request: FastifyRequest): IqaError {
   if (error instanceof IqaError) return error;
   if (error instanceof ValidationError) return new IqaError('IQA_INPUT_INVALID', error.issues.map((issue) => issue.message).join('; '), { issues: error.issues });
   const { code, statusCode } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data but received ${request.headers['content-type']?.slice(0, 100) ?? 'no content type'}`, { cause: error });
+    return new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data or application/json but received ${request.headers['content-type']?.slice(0, 100) ?? 'no content type'}`, { cause: error });
   }
   const known = FRAMEWORK_ERRORS[code ?? ''];
   if (known) return new IqaError(known[0], known[1], { cause: error });

@@ -2,6 +2,7 @@
 import type { Assessment } from '../schemas/assessment.ts';
 import { CONTRACT_VERSION } from '../schemas/sidecar.ts';
 import type { AssessmentInput, Call } from './assessor.ts';
+import type { CollectedMaps } from './local-maps.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
 import { findFailure } from './pipeline/tool-execution.ts';
@@ -10,19 +11,19 @@ import { findFailure } from './pipeline/tool-execution.ts';
 export const PIPELINE_VERSION = '1.0.0';
 
 export interface ResponseParts {
-  id: string;
   input: AssessmentInput;
   call: Call;
   run: RunContext;
   state: PipelineState;
+  maps: CollectedMaps;
   version: string;
 }
 
-export function createResponse({ id, input, call, run, state, version }: ResponseParts): Assessment {
+export function createResponse({ input, call, run, state, maps, version }: ResponseParts): Assessment {
   const { hits, misses, sidecarMs, sidecarVersion } = run.evidence.statistics();
   const degradedReason = findDegradation(state);
   return {
-    id,
+    id: call.id,
     query: state.query,
     image: input.image.info,
     reference: input.reference?.info ?? null,
@@ -38,8 +39,8 @@ export function createResponse({ id, input, call, run, state, version }: Respons
       plan_confidence: state.plan_confidence ?? null,
       findings: state.findings ?? [],
       tools: state.tool_diagnostics ?? [],
-      maps: [],
-      notes: [...state.notes ?? [], ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.'])],
+      maps: maps.maps,
+      notes: [...state.notes ?? [], ...maps.notes, ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.'])],
     },
     metadata: {
       request_id: call.requestId,

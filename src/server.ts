@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
+import { createAdmission, type Admission } from './admission.ts';
 import { buildApp } from './app.ts';
 import { loadConfig, type Config } from './config.ts';
 import { ConfigError, messageOf } from './errors.ts';
@@ -24,15 +26,16 @@ async function serve(config: Config): Promise<void> {
   const spool = await createSpool(config.spoolDir);
   const supervisor = config.sidecarUrl === null ? superviseSidecar(sidecarCommand(config), log) : null;
   const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
+  const admission = createAdmission(config.pipeline.admission);
   const cleanUp = async () => {
     await supervisor?.stop();
     await sidecar.close();
     await spool.close();
   };
   try {
-    const app = await buildApp(config, { log, spool, sidecar });
+    const app = await buildApp(config, { log, spool, sidecar, admission });
     await app.listen({ host: config.host, port: config.port });
-    stopOnSignals(app, config, log, cleanUp);
+    stopOnSignals({ app, admission, graceMs: config.shutdownGraceMs, log, cleanUp });
     reportStart(app, config, log, supervisor);
   } catch (error) {
     await cleanUp();
@@ -64,15 +67,26 @@ function reportStart(app: FastifyInstance, config: Config, log: Logger, supervis
   });
 }
 
-function stopOnSignals(app: FastifyInstance, config: Config, log: Logger, cleanUp: () => Promise<void>): void {
+interface Stoppable {
+  app: FastifyInstance;
+  admission: Admission;
+  graceMs: number;
+  log: Logger;
+  cleanUp: () => Promise<void>;
+}
+
+/** Still listening, it refuses newcomers with 503 while those inside finish; then it closes. */
+function stopOnSignals({ app, admission, graceMs, log, cleanUp }: Stoppable): void {
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
-    log.info({ signal }, 'Stopping');
-    const overdue = setTimeout(() => { app.server.closeAllConnections(); }, config.shutdownGraceMs);
-    await app.close();
-    clearTimeout(overdue);
+    log.info({ signal, ...admission.statistics() }, 'Stopping');
+    await Promise.race([admission.drain(), delay(graceMs)]);
+    // Whoever is still here has used up the grace period; idle connections hold nothing.
+    const closing = app.close();
+    app.server.closeAllConnections();
+    await closing;
     await cleanUp();
     process.exit(0);
   };

@@ -18,7 +18,7 @@ from .worker_process import WorkerProcess
 
 START_SECONDS = 30.0
 # A client that hangs up in the middle of a tool: shorter ones may end, longer ones would only heat the core.
-ABANDON_SECONDS = 0.1
+ABANDON_SECONDS = 0.05
 
 
 class Place:

@@ -6,9 +6,9 @@ import type { SpooledFile, SpoolSession } from './spool.ts';
 
 const FILE_FIELDS = ['image', 'reference'] as const;
 export type FileField = (typeof FILE_FIELDS)[number];
-const JSON_FIELDS = ['choices', 'regions', 'prior_context'];
+const JSON_FIELDS = ['choices', 'maps', 'regions', 'prior_context'];
 /** May be repeated: each part is one item. */
-const LIST_FIELD = 'choices';
+const LIST_FIELDS = ['choices', 'maps'];
 const NUMBER_FIELDS = ['max_replan_iterations'];
 
 export interface Upload {
@@ -23,7 +23,6 @@ const MAX_FIELD_NAME_BYTES = 100;
 const MAX_DEPTH = 32;
 
 export async function receiveUpload(request: FastifyRequest, session: SpoolSession, maxBytes: number): Promise<Upload> {
-  if (!request.isMultipart()) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data but received ${request.headers['content-type'] ?? 'no content type'}`);
   const upload: Upload = { files: new Map(), body: Object.create(null) as Record<string, unknown> };
   const limits = {
     fileSize: maxBytes, files: FILE_FIELDS.length, fields: MAX_FIELDS, parts: MAX_FIELDS + FILE_FIELDS.length,
@@ -59,7 +58,7 @@ function receiveField(part: MultipartValue, { body }: Upload): void {
   // Text must never be taken for a path to a file.
   if ((FILE_FIELDS as readonly string[]).includes(name)) throw invalid(`Expected a file for ${name} but received text`);
   if (part.valueTruncated) throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${MAX_FIELD_BYTES} bytes for ${shorten(name)} but received more`);
-  if (name === LIST_FIELD && typeof part.value === 'string' && !/^\s*\[/.test(part.value)) {
+  if (LIST_FIELDS.includes(name) && typeof part.value === 'string' && !/^\s*\[/.test(part.value)) {
     const items: unknown = body[name] ?? [];
     if (!Array.isArray(items)) refuseTwice(name, body);
     body[name] = [...items as unknown[], part.value];
@@ -68,8 +67,13 @@ function receiveField(part: MultipartValue, { body }: Upload): void {
   refuseTwice(name, body);
   // A part declared as application/json arrives parsed.
   const value: unknown = typeof part.value === 'string' ? valueOf(name, part.value) : part.value;
-  if (depthOf(value) > MAX_DEPTH) throw invalid(`Expected at most ${MAX_DEPTH} levels of nesting for ${shorten(name)} but received more`);
+  refuseDepth(value, shorten(name));
   body[name] = value;
+}
+
+/** Before anything walks the value: the schema's own check is recursive. */
+export function refuseDepth(value: unknown, name: string): void {
+  if (depthOf(value) > MAX_DEPTH) throw invalid(`Expected at most ${MAX_DEPTH} levels of nesting for ${name} but received more`);
 }
 
 /** Level by level, without recursion: the very thing it guards against is a stack that overflows. */

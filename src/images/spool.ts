@@ -23,6 +23,8 @@ export interface SpoolSession {
   write: (source: Readable) => Promise<SpooledFile>;
   /** Gives a path to somebody who writes a file there, such as a normalised picture. */
   produce: <T>(work: (path: string) => Promise<T>) => Promise<T>;
+  /** Keeps the files until the work is done, also when the session is closed before. */
+  hold: <T>(work: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 }
 
@@ -69,7 +71,10 @@ function isRunning(pid: number): boolean {
 function openSession(dir: string): SpoolSession {
   const paths: string[] = [];
   let closed = false;
+  let holders = 0;
   const remove = (path: string) => rm(path, { force: true });
+  const removeAll = async () => { await Promise.all(paths.map(remove)); };
+  const isOver = () => closed && holders === 0;
 
   async function produce<T>(work: (path: string) => Promise<T>, path = join(dir, randomUUID())): Promise<T> {
     paths.push(path);
@@ -77,7 +82,7 @@ function openSession(dir: string): SpoolSession {
       return await work(path);
     } finally {
       // The client may have gone while the file was being written: then nobody else will remove it.
-      if (closed) await remove(path);
+      if (isOver()) await remove(path);
     }
   }
 
@@ -87,9 +92,18 @@ function openSession(dir: string): SpoolSession {
       const id = randomUUID();
       return produce(async (path) => ({ id, path, ...await store(source, path) }), join(dir, id));
     },
+    async hold(work) {
+      holders += 1;
+      try {
+        return await work();
+      } finally {
+        holders -= 1;
+        if (isOver()) await removeAll();
+      }
+    },
     async close() {
       closed = true;
-      await Promise.all(paths.map(remove));
+      if (isOver()) await removeAll();
     },
   };
 }

@@ -11,10 +11,12 @@ import type { PipelineState, PipelineUpdate } from './state.ts';
 
 export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   try {
+    const replan = replanOf(state);
+    if (replan) checkTimeLeft(run, state.iteration_count ?? 1);
     const input = parse(PlannerInput, {
       query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
     }, { checkImagePath: run.checkImagePath });
-    const request = { input, choices: run.choices, tools: run.registry.rows, replan: replanOf(state) };
+    const request = { input, choices: run.choices, tools: run.registry.rows, replan };
     const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
     const output = parse(PlannerOutput, proposal.output, { knownTools: run.registry.names });
     return { plan: output, plan_confidence: proposal.confidence };
@@ -30,6 +32,12 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
 function replanOf({ summarizer_result, plan: previousPlan, replan_history }: PipelineState): Replan | null {
   if (!summarizer_result?.need_replan || !previousPlan) return null;
   return { reason: summarizer_result.replan_reason ?? NO_REASON, previousPlan, history: replan_history ?? [] };
+}
+
+/** Another round is begun only while as much time is left as a round took so far: better the result at hand than none. */
+function checkTimeLeft({ deadline }: RunContext, roundsSoFar: number): void {
+  const spent = deadline.limitMs - deadline.remaining();
+  if (deadline.remaining() < spent / Math.max(1, roundsSoFar)) throw new Error('There is no time left for another round');
 }
 
 function failureCode(error: unknown): ErrorCode {

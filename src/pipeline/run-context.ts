@@ -2,6 +2,8 @@
 import type { Logger } from 'pino';
 import type { Region } from '../../schemas/assess-request.ts';
 import type { RuleContext } from '../../schemas/model.ts';
+import type { ProgressEvent } from '../../schemas/progress.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Reasoner } from '../reasoners/reasoner.ts';
 import type { EvidenceSource } from '../tools/evidence-source.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -22,4 +24,7 @@ export interface RunContext {
   timings: Record<string, number>;
   /** Aborted when the client hangs up or the deadline passes. */
   signal: AbortSignal;
+  deadline: Deadline;
+  /** Tells those who watch what is going on; never fails, never waits. */
+  report: (event: ProgressEvent) => void;
 }

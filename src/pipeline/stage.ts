@@ -1,24 +1,43 @@
 // What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
 import type { RunnableConfig } from '@langchain/core/runnables';
+import type { ProgressEvent, StageName } from '../../schemas/progress.ts';
 import type { RunContext } from './run-context.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
 export type StageWork = (state: PipelineState, run: RunContext, signal: AbortSignal) => Promise<PipelineUpdate>;
 export type StageNode = (state: PipelineState, config: RunnableConfig) => Promise<PipelineUpdate>;
 
-export function createStage(name: string, timeoutMs: number, work: StageWork): StageNode {
+export interface StageOptions {
+  name: StageName;
+  timeoutMs: number;
+  /** Left to the stages that follow, so that a slow one ends in an answer and not past the request's deadline. */
+  reserveMs?: number;
+  /** What of an update is the stage's output, for those who watch. */
+  outputOf: (update: PipelineUpdate) => StageOutput | undefined;
+}
+type StageOutput = Extract<ProgressEvent, { event: 'stage' }>['data']['output'];
+
+export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageOptions, work: StageWork): StageNode {
   return async (state, config) => {
     // After an error nothing may change the last good result; decideNextNode then ends the run.
     if (state.error !== undefined) return {};
     const run = runOf(config);
+    const iteration = state.iteration_count ?? 0;
     const started = performance.now();
-    const limit = AbortSignal.timeout(timeoutMs);
+    run.report({ event: 'stage', data: { stage: name, status: 'started', iteration, elapsed_ms: null, output: null } });
+    const left = run.deadline.remaining();
+    const limit = AbortSignal.timeout(Math.min(timeoutMs, Math.ceil(left - Math.min(reserveMs, left / 4))));
+    let output: StageOutput = null;
     try {
-      return await work(state, run, AbortSignal.any([run.signal, limit]));
+      const update = await work(state, run, AbortSignal.any([run.signal, limit]));
+      output = outputOf(update) ?? null;
+      return update;
     } finally {
       const elapsed = performance.now() - started;
+      const elapsedMs = Math.round(elapsed * 10) / 10;
       run.timings[name] = (run.timings[name] ?? 0) + elapsed;
-      run.log.info({ stage: name, iteration: state.iteration_count ?? 0, stage_ms: Math.round(elapsed * 10) / 10 }, 'Stage finished');
+      run.log.info({ stage: name, iteration, stage_ms: elapsedMs }, 'Stage finished');
+      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output } });
     }
   };
 }

@@ -34,6 +34,12 @@ export interface ToolOutcome {
   cached: boolean;
 }
 
+export interface MapOutcome {
+  tool: ToolRow;
+  map: ToolEvent['map'];
+  error: string | null;
+}
+
 export interface EvidenceSource {
   /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
   prefetch: (signal: AbortSignal) => Promise<void>;
@@ -44,6 +50,8 @@ export interface EvidenceSource {
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
   /** Outcomes in the order asked; a tool that fails has an error and no value. */
   run: (runs: readonly { tool: ToolRow; region: ScopedRegion }[], signal: AbortSignal) => Promise<ToolOutcome[]>;
+  /** The local maps of these tools over the whole picture; one that cannot be made has an error instead. */
+  maps: (tools: readonly ToolRow[], signal: AbortSignal) => Promise<MapOutcome[]>;
   statistics: () => { hits: number; misses: number; sidecarMs: number; sidecarVersion: string | null };
 }
 
@@ -51,16 +59,20 @@ export interface EvidenceSourceOptions {
   client: SidecarClient;
   registry: ToolRegistry;
   cache: ResultCache;
-  toolTimeoutMs: number;
+  /** Asked at every call: it shrinks with the time that is left. */
+  toolTimeoutMs: () => number;
   requestId: string;
   image: PreparedImage;
   reference: PreparedImage | null;
+  /** Told of every tool as soon as its value is there. */
+  onTool: (outcome: ToolOutcome) => void;
 }
 
 /** A region's measurements, or one tool on it. */
 interface Wanted {
   region: ScopedRegion;
   tool: ToolRow | null;
+  map: boolean;
   key: string;
 }
 
@@ -79,10 +91,10 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     const names = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
     return registry.rows.filter((row) => names.has(row.name));
   };
-  const want = (region: ScopedRegion, tool: ToolRow | null, version: string): Wanted => ({
-    region, tool, key: cacheKey({
+  const want = (region: ScopedRegion, tool: ToolRow | null, version: string, map = false): Wanted => ({
+    region, tool, map, key: cacheKey({
       image: image.sha256, reference: tool?.type === 'NR' ? null : reference?.sha256 ?? null, jpegQuality: image.jpegQuality,
-      box: region.box, what: tool?.name ?? 'measurements', version,
+      box: region.box, what: `${tool?.name ?? 'measurements'}${map ? ' map' : ''}`, version,
     }),
   });
 
@@ -92,16 +104,16 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     const header = {
       request_id: options.requestId, regions: Object.fromEntries(boxes) as Record<string, number[]>,
       measurements: wanted.filter(({ tool }) => tool === null).map(({ region }) => region.name),
-      tools: wanted.flatMap(({ tool, region }) => (tool ? [{ name: tool.name, region: region.name, map: false }] : [])),
-      jpeg_quality: image.jpegQuality, tool_timeout_ms: options.toolTimeoutMs,
+      tools: wanted.flatMap(({ tool, region, map }) => (tool ? [{ name: tool.name, region: region.name, map }] : [])),
+      jpeg_quality: image.jpegQuality, tool_timeout_ms: options.toolTimeoutMs(),
     };
     const keyOf = (event: ResultEvent): string => wanted.find(({ tool, region }) =>
       region.name === event.region && (event.event === 'tool' ? tool?.name === event.tool : tool === null))?.key ?? '';
     running.follow(client.measure({ header, image, reference }, signal), wanted.map(({ key }) => key), keyOf);
   }
 
-  /** From the cache, from a call that is under way, or from a new one. */
-  async function obtain(wanted: readonly Wanted[], signal: AbortSignal): Promise<{ event: ResultEvent; cached: boolean }[]> {
+  /** From the cache, from a call that is under way, or from a new one; `onResult` is told of each as it comes. */
+  async function obtain(wanted: readonly Wanted[], signal: AbortSignal, onResult?: (index: number, result: Result) => void): Promise<Result[]> {
     const known = wanted.map(({ key }) => (running.waitFor(key) ? undefined : cache.get<ResultEvent>(key)));
     const missing = wanted.filter(({ key }, index) => !known[index] && !running.waitFor(key));
     if (missing.length > 0) ask(missing, signal);
@@ -111,8 +123,20 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     return Promise.all(wanted.map(async ({ key }, index) => {
       const event = known[index] ?? await running.waitFor(key);
       if (!event) throw new IqaError('IQA_TOOL_FAILED', 'The sidecar gave no answer');
-      return { event, cached: known[index] !== undefined };
+      const result = { event, cached: known[index] !== undefined };
+      onResult?.(index, result);
+      return result;
     }));
+  }
+
+  /** Why a tool cannot be run here and now, or null. */
+  async function findObstacles(): Promise<(tool: ToolRow) => string | null> {
+    const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
+    return (tool) => {
+      if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
+      const info = infos.get(tool.name);
+      return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
+    };
   }
 
   return {
@@ -130,17 +154,30 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       return new Map(regions.map((region, index) => [region.name, measuredOf(results[index]?.event as MeasurementsEvent, region)]));
     },
     async run(runs, signal) {
-      const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
-      const obstacle = ({ tool }: Run): string | null => {
-        if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
-        const info = infos.get(tool.name);
-        return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
+      const obstacle = await findObstacles();
+      const outcomes = new Map<Run, ToolOutcome>();
+      const settle = (run: Run, outcome: ToolOutcome) => {
+        outcomes.set(run, outcome);
+        options.onTool(outcome);
       };
-      const feasible = runs.filter((run) => obstacle(run) === null);
-      const results = await obtain(feasible.map(({ tool, region }) => want(region, tool, tool.version)), signal);
-      return runs.map((run): ToolOutcome => {
-        const result = results[feasible.indexOf(run)];
-        return result ? outcomeOf(run, result.event as ToolEvent, result.cached) : failed(run, obstacle(run) ?? 'The sidecar gave no answer');
+      const feasible = runs.filter((run) => {
+        const reason = obstacle(run.tool);
+        if (reason !== null) settle(run, failed(run, reason));
+        return reason === null;
+      });
+      await obtain(feasible.map(({ tool, region }) => want(region, tool, tool.version)), signal, (index, { event, cached }) => {
+        const run = feasible[index];
+        if (run) settle(run, outcomeOf(run, event as ToolEvent, cached));
+      });
+      return runs.map((run) => outcomes.get(run) ?? failed(run, 'The sidecar gave no answer'));
+    },
+    async maps(tools, signal) {
+      const obstacle = await findObstacles();
+      const feasible = tools.filter((tool) => obstacle(tool) === null);
+      const results = await obtain(feasible.map((tool) => want(WHOLE_PICTURE, tool, tool.version, true)), signal);
+      return tools.map((tool) => {
+        const { map, error } = (results[feasible.indexOf(tool)]?.event ?? { map: null, error: null }) as Pick<ToolEvent, 'map' | 'error'>;
+        return { tool, map, error: map ? null : error?.message ?? obstacle(tool) ?? `${tool.name} has no local map` };
       });
     },
     statistics: () => ({ ...totals, sidecarMs: running.sidecarMs() }),
@@ -164,6 +201,7 @@ function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredReg
 }
 
 type Run = { tool: ToolRow; region: ScopedRegion };
+interface Result { event: ResultEvent; cached: boolean }
 
 function outcomeOf({ tool, region }: Run, { value, time_ms, error, version }: ToolEvent, cached: boolean): ToolOutcome {
   if (value === null) return failed({ tool, region }, error?.message ?? 'The tool gave no value', time_ms);

@@ -22,6 +22,8 @@ export interface SidecarSupervisor {
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
+/** For a child that had listened: it can start, so that whoever killed it should not be waited for long. */
+const LONGEST_DELAY_AFTER_LISTENING_MS = 800;
 /** A child that listened this long was healthy: the next restart is quick again. */
 const HEALTHY_AFTER_MS = 1_000;
 const STOP_GRACE_MS = 5_000;
@@ -38,12 +40,13 @@ export function superviseSidecar(command: SidecarCommand, log: Logger): SidecarS
   async function keepAlive(): Promise<void> {
     while (!isStopping()) {
       const reason = await runOnce();
+      const longest = origin === null ? LONGEST_DELAY_MS : LONGEST_DELAY_AFTER_LISTENING_MS;
       origin = null;
       child = null;
       if (isStopping()) return;
       failures += 1;
       if (failures >= FIRST_START_ATTEMPTS) neverStarted(new Error(`The sidecar does not start: ${reason}`));
-      const wait = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
+      const wait = Math.min(longest, FIRST_DELAY_MS * 2 ** (failures - 1));
       log.warn({ reason, restart_in_ms: wait }, 'Sidecar died; restarting');
       await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

@@ -2,33 +2,17 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
+import type { Assessment } from '../../schemas/assessment.ts';
 import type { Problem } from '../../schemas/problem.ts';
 import { createSpool } from '../../src/images/spool.ts';
 import { buildTestApp, formRequest, type TestAppOptions } from '../support/app.ts';
 import { makePicture } from '../support/pictures.ts';
+import { slowSidecar } from '../support/slow-sidecar.ts';
 import { until } from '../support/service.ts';
 
 const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
-const TOOLS = JSON.stringify({
-  contract: 1, engine: 'slow', measurements: { version: '1', catalogue: [] }, limits: { max_bytes: 1, max_pixels: 1, max_regions: 1, max_tools: 1 },
-  tools: [{ name: 'NIQE', version: '1.0.0', needs_reference: false, min_side: 1, has_map: false, available: true, reason: null }],
-});
-
-/** A sidecar that has tools but takes its time to measure. */
-async function slowSidecar(t: Test, onMeasure: (response: ServerResponse) => void): Promise<string> {
-  const listener: RequestListener = (request, response) => {
-    if (request.url === '/v1/tools') response.end(TOOLS);
-    else request.resume().on('end', () => { onMeasure(response); });
-  };
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => { server.closeAllConnections(); server.close(); });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config, pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 300 } },
 });
@@ -90,12 +74,16 @@ t.test('what is no HTTP, or too much of it, is a problem too', async (t) => {
   t.match(await talk(`GET /health HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`), /"IQA_INPUT_TOO_LARGE"/);
 });
 
-t.test('past the deadline the answer is 504, and the call is stopped', async (t) => {
+t.test('a sidecar that never answers is given up in time: failed evidence in the log, no 504, and the call is stopped', async (t) => {
   let stopped = false;
   const origin = await slowSidecar(t, (response) => { response.on('close', () => { stopped = true; }); });
   const { app } = await buildTestApp(t, { origin: () => origin, adjust: hurried });
   const response = await app.inject(await formRequest({ image: picture }));
-  t.match(response.json<Problem>(), { status: 504, code: 'IQA_DEADLINE', detail: /longer than 300 ms/ });
+  t.equal(response.statusCode, 200, response.body);
+  const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
+  t.match(evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ error: String }] });
+  t.equal(score, null, 'no score is invented');
+  t.ok(metadata.degraded);
   await until(() => stopped);
 });
 

@@ -240,8 +240,8 @@ t.test('limits on bytes, pixels, files and fields', async (t) => {
 });
 
 t.test('other content types and broken forms', async (t) => {
-  const json = await app.inject({ method: 'POST', url: '/assess', payload: { image: 'x' } });
-  t.match(json.json(), { status: 415, code: 'IQA_INPUT_MEDIA_TYPE' });
+  const text = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': 'text/plain' }, payload: 'image' });
+  t.match(text.json(), { status: 415, code: 'IQA_INPUT_MEDIA_TYPE', detail: /Expected multipart\/form-data or application\/json but received text\/plain/ });
   const noBoundary = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': 'multipart/form-data' }, payload: 'x' });
   t.ok(noBoundary.statusCode >= 400 && noBoundary.statusCode < 500);
   const cut = await formRequest({ image: clean });

@@ -1,6 +1,7 @@
 // Runs the compiled graph with a scripted reasoner and scripted tool values: no HTTP, no sidecar, real wiring.
 import type { Test } from 'tap';
 import { loadConfig, projectRoot, type PipelineConfig } from '../../src/config.ts';
+import { startDeadline } from '../../src/deadline.ts';
 import { buildGraph } from '../../src/pipeline/graph.ts';
 import type { RunContext } from '../../src/pipeline/run-context.ts';
 import type { PipelineState } from '../../src/pipeline/state.ts';
@@ -27,6 +28,7 @@ export function scriptEvidence(values: ToolValues): EvidenceSource {
       if (typeof value !== 'number') return { tool, region: region.name, value: null, score: null, clipped: false, error: value?.message ?? 'not scripted', seconds: 0, cached: false };
       return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: 0.01, cached: false };
     }),
+    maps: async () => [],
     statistics: () => ({ hits: 0, misses: 0, sidecarMs: 0, sidecarVersion: null }),
   };
 }
@@ -45,7 +47,7 @@ export async function runGraph(t: Test, { script, values = { NIQE: 4 }, evidence
   const reasoner = scriptReasoner(script);
   const run: RunContext = {
     reasoner, evidence, registry, log, choices: [], regions: [], priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {},
-    signal: new AbortController().signal, ...context,
+    signal: new AbortController().signal, deadline: startDeadline(config.timeouts_ms.request), report: () => undefined, ...context,
   };
   const state = await buildGraph(config, log).invoke(
     { query: 'How is the overall quality of this image?', image_path: 'photo.png', iteration_count: 0, max_replan_iterations: 2, ...input },

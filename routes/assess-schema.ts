@@ -1,0 +1,40 @@
+// What POST /assess takes and gives, as its OpenAPI description: both bodies, both kinds of answer, every header and status.
+import Type from 'typebox';
+import { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
+import { Assessment } from '../schemas/assessment.ts';
+import { STREAM_EVENTS } from '../schemas/progress.ts';
+import { problems, REQUEST_ID_HEADER } from './problems.ts';
+
+const EventStream = Type.String({
+  description: `Server-sent events, for requests that accept text/event-stream. Each is \`event: <name>\` and \`data: <JSON>\`: ${
+    Object.entries(STREAM_EVENTS).map(([name, meaning]) => `\`${name}\` (${meaning})`).join(', ')
+  }. The last one is \`result\`, whose data is the assessment, or \`error\`, whose data is a problem. What is refused before the run begins is an ordinary problem.`,
+});
+
+export const assessSchema = {
+  tags: ['assessment'],
+  summary: 'Assess the quality of an image',
+  description: 'Answers a question about an image: plans, measures with IQA tools, explains. With a reference the full-reference tools are used. '
+    + 'Identical requests at the same time are computed once. Send a form, or JSON with the files as base64; accept JSON, or text/event-stream for progress.',
+  headers: Type.Object({
+    'if-none-match': Type.Optional(Type.String({ description: 'ETag of an answer that you have: if this request would have the same one, it is answered 412 and nothing is computed.' })),
+    'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
+  }),
+  body: {
+    content: {
+      'multipart/form-data': { schema: AssessRequest },
+      'application/json': { schema: AssessJsonRequest },
+    },
+  },
+  response: {
+    200: {
+      description: 'The answer.',
+      headers: {
+        ...REQUEST_ID_HEADER,
+        etag: { type: 'string', description: 'Weak validator: the same inputs and versions have the same one. Absent when the answer is degraded, and for streams.' },
+      },
+      content: { 'application/json': { schema: Assessment }, 'text/event-stream': { schema: EventStream } },
+    },
+    ...problems(400, 408, 412, 413, 415, 422, 500, 502, 503, 504),
+  },
+};

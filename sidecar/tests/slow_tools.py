@@ -1,0 +1,23 @@
+"""A tool of the registry that takes for ever; the service's tests load it through IQA_SIDECAR_EXTRA_TOOLS."""
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+from iqa_sidecar.picture import Pair
+from iqa_sidecar.registry import TOOLS as BUILT_IN
+from iqa_sidecar.tool import Result
+
+
+def sleep_long(_pair: Pair, _wants_map: bool) -> Result:
+    folder = os.environ.get("IQA_TEST_MARKS")
+    if folder is not None:
+        # Tells the test that the worker is here now.
+        with (Path(folder) / "slow").open("a") as marks:
+            marks.write("x")
+    time.sleep(60)
+    return Result(1.0)
+
+
+TOOLS = {"NIQE": dataclasses.replace(BUILT_IN["NIQE"], score=sleep_long)}

@@ -1,0 +1,43 @@
+// What an answer depends on, as one digest: the same digest means the same answer, so it makes the ETag and finds identical requests.
+import { DEFAULT_QUERY, type AssessRequest } from '../schemas/assess-request.ts';
+import { hash } from '../schemas/model.ts';
+import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
+import type { PipelineConfig } from './config.ts';
+import type { Upload } from './images/intake.ts';
+import type { Reasoner } from './reasoners/reasoner.ts';
+import { PIPELINE_VERSION } from './response.ts';
+import type { ToolRegistry } from './tools/registry.ts';
+import type { SidecarClient } from './tools/sidecar-client.ts';
+
+export interface IdentityOptions {
+  config: PipelineConfig;
+  version: string;
+  registry: ToolRegistry;
+  sidecar: SidecarClient;
+  selectReasoner: (backend: string | undefined) => Reasoner;
+}
+
+export type Identify = (upload: { files: Upload['files']; body: AssessRequest }) => Promise<string>;
+
+export function createIdentity({ config, version, registry, sidecar, selectReasoner }: IdentityOptions): Identify {
+  const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
+  return async ({ files, body }) => {
+    const reasoner = selectReasoner(body.backend);
+    const engine = await sidecar.tools().then((tools) => [tools.engine, tools.measurements.version, tools.tools], () => null);
+    const { image, reference, backend, ...question } = body;
+    return hash([
+      rules, reasoner.identity, reasoner.version, engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
+      { query: DEFAULT_QUERY, max_replan_iterations: DEFAULT_MAX_REPLAN_ITERATIONS, align: 'none', choices: [], regions: [], prior_context: null, maps: [], ...question },
+    ]);
+  };
+}
+
+/** Weak: two answers with it agree in what they say, not in request ids and timings. */
+export const etagOf = (digest: string): string => `W/"${digest.slice(0, 32)}"`;
+
+/** RFC 9110, section 13.1.2: the comparison is weak, and * stands for any. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag));
+}

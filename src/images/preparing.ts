@@ -1,0 +1,26 @@
+// The pictures of one request, ready for measuring: each decoded by policy, the reference brought to the image's size or refused.
+import type { AssessRequest } from '../../schemas/assess-request.ts';
+import { IqaError } from '../errors.ts';
+import { prepareImage, resizeTo, type DecodingLimits, type PreparedImage } from './decoding.ts';
+import type { Upload } from './intake.ts';
+import type { SpoolSession } from './spool.ts';
+
+export interface PreparedPictures {
+  image: PreparedImage;
+  reference: PreparedImage | null;
+}
+
+export async function preparePictures(files: Upload['files'], align: AssessRequest['align'], session: SpoolSession, limits: DecodingLimits): Promise<PreparedPictures> {
+  const imageFile = files.get('image');
+  const referenceFile = files.get('reference');
+  if (!imageFile) throw new TypeError('Expected the intake to have received an image');
+  const [image, reference] = await Promise.all([
+    prepareImage(imageFile, 'image', session, limits),
+    referenceFile ? prepareImage(referenceFile, 'reference', session, limits) : null,
+  ]);
+  if (!reference || (reference.info.width === image.info.width && reference.info.height === image.info.height)) return { image, reference };
+  if (align === 'resize') return { image, reference: await resizeTo(reference, image.info, session) };
+  throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of the image, but received ${sizeOf(reference)}; align=resize resizes it`);
+}
+
+const sizeOf = ({ info }: PreparedImage): string => `${info.width} × ${info.height}`;

@@ -1,0 +1,70 @@
+// From a received request to its run: identical requests share one, all others wait their turn, and nothing outlives its deadline.
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { AssessRequest } from '../schemas/assess-request.ts';
+import type { Assessment } from '../schemas/assessment.ts';
+import type { ProgressEvent } from '../schemas/progress.ts';
+import type { Admission } from './admission.ts';
+import type { Assessor } from './assessor.ts';
+import { startDeadline, type Deadline } from './deadline.ts';
+import { IqaError } from './errors.ts';
+import { createFlights, type Flight } from './flights.ts';
+import type { DecodingLimits } from './images/decoding.ts';
+import type { Upload } from './images/intake.ts';
+import { preparePictures } from './images/preparing.ts';
+import { checkRegions } from './images/regions.ts';
+import type { SpoolSession } from './images/spool.ts';
+
+export interface ReceivedRequest {
+  files: Upload['files'];
+  body: AssessRequest;
+  session: SpoolSession;
+  requestId: string;
+  log: Logger;
+  /** Aborted when the client hangs up. */
+  signal: AbortSignal;
+}
+
+export interface ReceptionOptions {
+  assess: Assessor;
+  admission: Admission;
+  requestTimeoutMs: number;
+  limits: DecodingLimits;
+}
+
+export type AssessmentFlight = Flight<ProgressEvent, Assessment>;
+/** Begins the assessment with this digest, or joins the one under way. */
+export type Reception = (digest: string, request: ReceivedRequest) => AssessmentFlight;
+
+export function createReception({ assess, admission, requestTimeoutMs, limits }: ReceptionOptions): Reception {
+  const flights = createFlights<ProgressEvent, Assessment>();
+  return (digest, { files, body, session, requestId, log, signal }) => {
+    const id = randomUUID();
+    const flight = flights.join(digest, signal, async (report, abandoned) => {
+      const deadline = startDeadline(requestTimeoutMs);
+      const work = async () => {
+        const pictures = await preparePictures(files, body.align, session, limits);
+        const regions = checkRegions(body.regions ?? [], pictures.image.info);
+        return assess({ ...body, ...pictures, regions }, { id, requestId, log, signal: abandoned, deadline, report });
+      };
+      // Whoever joins needs our files for as long as the run goes on, also when we have hung up.
+      return session.hold(() => waitForTurn(admission, work, deadline, abandoned));
+    });
+    if (!flight.isNew) log.info({ digest: digest.slice(0, 12) }, 'Joined an identical request that is under way');
+    return flight;
+  };
+}
+
+async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, deadline: Deadline, abandoned: AbortSignal): Promise<T> {
+  const progress = { begun: false };
+  const turn = async () => {
+    progress.begun = true;
+    return work();
+  };
+  try {
+    return await admission.run(turn, AbortSignal.any([abandoned, deadline.signal]));
+  } catch (error) {
+    if (progress.begun || !deadline.signal.aborted) throw error;
+    throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms for its turn; try again in a moment`, { cause: error, retryAfter: 5 });
+  }
+}
