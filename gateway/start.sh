@@ -27,11 +27,14 @@ case $upload_bytes in
   '' | *[!0-9]*) fail "Expected an integer for IQA_MAX_UPLOAD_BYTES but received \"$upload_bytes\"" ;;
 esac
 
+# As routes/assess.ts has it: two files and the fields, and base64 is a third longer than what it carries.
+body_bytes=$((((2 * upload_bytes + 1000000) * 4 + 2) / 3))
+
 mkdir -p "$run"
 sed \
   -e "s/^#$mode#//" -e '/^#\(tls\|plain\)#/d' \
   -e "s|@RUN@|$run|g" -e "s|@HERE@|$here|g" \
-  -e "s|@BODY_BYTES@|$((2 * upload_bytes + 1000000))|g" \
+  -e "s|@BODY_BYTES@|$body_bytes|g" \
   -e "s|@UPSTREAM@|${GATEWAY_UPSTREAM:-service:3000}|g" \
   -e "s|@HTTP_PORT@|${GATEWAY_HTTP_PORT:-8080}|g" -e "s|@HTTPS_PORT@|${GATEWAY_HTTPS_PORT:-8443}|g" -e "s|@HEALTH_PORT@|${GATEWAY_HEALTH_PORT:-8081}|g" \
   -e "s|@CERTIFICATE@|$certificate|g" -e "s|@CERTIFICATE_KEY@|$certificate_key|g" \

@@ -5,8 +5,12 @@ import { connect as connectHttp2 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { fetch } from 'undici';
+import { buildTestApp, formRequest } from '../support/app.ts';
+import { readEvents } from '../support/events.ts';
 import { gatewayIsMissing, startGateway, type Gateway } from '../support/gateway.ts';
+import { makePicture } from '../support/pictures.ts';
 import { until } from '../support/service.ts';
+import { slowSidecar } from '../support/slow-sidecar.ts';
 
 /** A service whose every word the test decides. */
 async function startUpstream(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
@@ -41,6 +45,25 @@ t.test('each event is there before the next is sent', { skip: gatewayIsMissing }
   upstream().end('event: result\ndata: {}\n\n');
   t.match(await read(), /result/);
   t.ok((await reader.read()).done);
+});
+
+t.test('the real service\'s events come while its tools are still at work', { skip: gatewayIsMissing }, async (t) => {
+  const held: ServerResponse[] = [];
+  const origin = await slowSidecar(t, (response) => void held.push(response));
+  const { app } = await buildTestApp(t, { origin: () => origin });
+  const gateway = await startGateway(t, await app.listen({ host: '127.0.0.1', port: 0 }));
+  const { payload, headers } = await formRequest({ image: await makePicture({ width: 64, height: 64 }).png().toBuffer() });
+  const answer = await fetch(`${gateway.address}/assess`, {
+    method: 'POST', body: new Uint8Array(payload as Buffer), headers: { ...headers as Record<string, string>, accept: 'text/event-stream' }, dispatcher: gateway.dispatcher,
+  });
+  let text = '';
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  while (!text.includes('planner')) text += (await reader.read()).value ?? '';
+  t.notMatch(text, /event: (result|error)/, 'the sidecar has not answered yet');
+  await until(() => held.length > 0);
+  for (const response of held) response.destroy();
+  for (let last = await reader.read(); !last.done; last = await reader.read()) text += last.value;
+  t.equal(readEvents(text).at(-1)?.event, 'error', 'the sidecar broke off, and that is the last event');
 });
 
 t.test('the first bytes of an upload reach the service before the last are sent', { skip: gatewayIsMissing }, async (t) => {
