@@ -4,7 +4,7 @@ import { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
 import { Assessment } from '../schemas/assessment.ts';
 import { Problem } from '../schemas/problem.ts';
 import { AcceptedEvent, StageEvent, STREAM_EVENTS, ToolProgressEvent } from '../schemas/progress.ts';
-import { problems, REQUEST_ID_HEADER } from './problems.ts';
+import { problems, REQUEST_ID_HEADER } from './answers.ts';
 
 const EVENT_DATA = {
   accepted: AcceptedEvent, stage: StageEvent, tool: ToolProgressEvent, result: Assessment, error: Problem,

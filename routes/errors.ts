@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { ERROR_KINDS, IqaError } from '../src/errors.ts';
-import { problems } from './problems.ts';
+import { answer, problems } from './answers.ts';
 
 const ErrorInfo = Type.Object({
   code: Type.String({ description: 'Stable code for programs.' }),
@@ -15,14 +15,17 @@ export const errorRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const errors = Object.entries(ERROR_KINDS).map(([code, kind]) => ({ code, ...kind }));
 
   app.get('/errors', {
-    schema: { tags: ['about'], summary: 'The error codes', response: { 200: Type.Object({ errors: Type.Array(ErrorInfo, { description: 'All codes.' }) }) } },
+    schema: {
+      tags: ['about'], summary: 'The error codes',
+      response: { 200: answer('Every code with its meaning.', Type.Object({ errors: Type.Array(ErrorInfo, { description: 'All codes.' }) })) },
+    },
   }, () => ({ errors }));
 
   app.get('/errors/:code', {
     schema: {
       tags: ['about'], summary: 'One error code',
       params: Type.Object({ code: Type.String({ description: 'The code of a problem.' }) }),
-      response: { 200: ErrorInfo, ...problems(404) },
+      response: { 200: answer('The meaning of the code.', ErrorInfo), ...problems(404) },
     },
   }, ({ params }) => {
     const found = errors.find(({ code }) => code === params.code);

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { PipelineGraph } from '../src/pipeline/graph.ts';
 import { visualizeGraph } from '../src/pipeline/visualize.ts';
+import { answer } from './answers.ts';
 
 export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = async (app, { graph }) => {
   const diagram = await visualizeGraph(graph);
@@ -12,7 +13,7 @@ export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = 
       summary: 'The pipeline as a Mermaid diagram',
       description: 'Drawn from the compiled graph. After the summarizer the run goes back to the planner while a replan is asked for and iteration_count is below max_replan_iterations.',
       produces: ['text/plain'],
-      response: { 200: { description: 'Mermaid source.', content: { 'text/plain': { schema: Type.String() } } } },
+      response: { 200: answer('Mermaid source.', Type.String({ description: 'A graph of Mermaid.' }), 'text/plain') },
     },
   }, async (_request, reply) => reply.type('text/plain; charset=utf-8').serializer((text: unknown) => text as string).send(diagram));
 };

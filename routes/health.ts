@@ -6,7 +6,7 @@ import type { ResultCache } from '../src/tools/cache.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
 import type { SidecarClient } from '../src/tools/sidecar-client.ts';
 import { IqaError } from '../src/errors.ts';
-import { problems } from './problems.ts';
+import { answer, problems } from './answers.ts';
 
 export interface HealthRouteOptions {
   sidecar: SidecarClient;
@@ -17,13 +17,13 @@ export interface HealthRouteOptions {
 }
 
 const Health = Type.Object({
-  status: Type.Literal('ok'),
+  status: Type.Literal('ok', { description: 'Always this.' }),
   version: Type.String({ description: 'Version of the service.' }),
   uptime_s: Type.Number({ description: 'Seconds since the start.' }),
 }, { description: 'The process is alive.' });
 
 const Ready = Type.Object({
-  status: Type.Literal('ready'),
+  status: Type.Literal('ready', { description: 'Always this.' }),
   tools: Type.Integer({ description: 'Tools that can be run.' }),
   sidecar: Type.String({ description: 'Version of the sidecar.' }),
   cache: Type.Object({
@@ -39,11 +39,11 @@ const Ready = Type.Object({
 
 export const healthRoutes: FastifyPluginAsyncTypebox<HealthRouteOptions> = async (app, { sidecar, registry, cache, admission, version }) => {
   app.get('/health', {
-    schema: { tags: ['about'], summary: 'Whether the process is alive', response: { 200: Health } },
+    schema: { tags: ['about'], summary: 'Whether the process is alive', response: { 200: answer('It lives.', Health) } },
   }, () => ({ status: 'ok' as const, version, uptime_s: Math.round(process.uptime()) }));
 
   app.get('/ready', {
-    schema: { tags: ['about'], summary: 'Whether it can answer', response: { 200: Ready, ...problems(503) } },
+    schema: { tags: ['about'], summary: 'Whether it can answer', response: { 200: answer('It can answer.', Ready), ...problems(503) } },
   }, async () => {
     if (admission.isDraining()) throw new IqaError('IQA_BUSY', 'The service is stopping', { retryAfter: 5 });
     await sidecar.health();

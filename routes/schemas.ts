@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { jsonSchemaOf } from '../schemas/model.ts';
 import { PUBLISHED_MODELS } from '../schemas/models.ts';
 import { IqaError } from '../src/errors.ts';
-import { problems } from './problems.ts';
+import { answer, problems } from './answers.ts';
 
 const Document = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema, Draft 2020-12.' });
 
@@ -14,7 +14,11 @@ export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/schemas', {
     schema: {
       tags: ['about'], summary: 'Names of the published models',
-      response: { 200: Type.Object({ schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' })) }) },
+      response: {
+        200: answer('The names.', Type.Object({
+          schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' }), { description: 'Every published model.' }),
+        })),
+      },
     },
   }, () => ({ schemas: [...documents.keys()] }));
 
@@ -22,7 +26,7 @@ export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['about'], summary: 'One model as JSON Schema',
       params: Type.Object({ name: Type.String({ description: 'Name of the model.' }) }),
-      response: { 200: { description: 'The schema.', content: { 'application/schema+json': { schema: Document } } }, ...problems(404) },
+      response: { 200: answer('The schema.', Document, 'application/schema+json'), ...problems(404) },
     },
   }, async ({ params }, reply) => {
     const document = documents.get(params.name);

@@ -5,7 +5,7 @@ import { ToolInfo, ToolList } from '../schemas/tool.ts';
 import { IqaError } from '../src/errors.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
 import type { SidecarClient } from '../src/tools/sidecar-client.ts';
-import { problems } from './problems.ts';
+import { answer, problems } from './answers.ts';
 
 export interface ToolRouteOptions {
   sidecar: SidecarClient;
@@ -17,14 +17,14 @@ export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (ap
   const describe = async () => describeTools(registry, await sidecar.tools().catch(() => null));
 
   app.get('/tools', {
-    schema: { tags: ['about'], summary: 'The IQA tools', response: { 200: ToolList } },
+    schema: { tags: ['about'], summary: 'The IQA tools', response: { 200: answer('All tools of the registry.', ToolList) } },
   }, async () => ({ tools: await describe() }));
 
   app.get('/tools/:name', {
     schema: {
       tags: ['about'], summary: 'One IQA tool, by name or alias',
       params: Type.Object({ name: Type.String({ description: 'Name or alias, in any case.' }) }),
-      response: { 200: ToolInfo, ...problems(404) },
+      response: { 200: answer('The tool.', ToolInfo), ...problems(404) },
     },
   }, async ({ params }) => {
     const row = registry.find(params.name);

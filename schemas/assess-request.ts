@@ -32,7 +32,7 @@ export const AssessRequest = Type.Object({
   })),
   regions: Type.Optional(Type.Array(Region, { maxItems: 16, description: 'Boxes of objects (a JSON array), in pixels of the upright image.', ...example([]) })),
   prior_context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What earlier turns established (a JSON object).', ...example({}) })),
-  align: Type.Optional(Type.Enum(['none', 'resize'], { default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
+  align: Type.Optional(Type.Enum(['none', 'resize'], { type: 'string', default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
   backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100, ...example('auto') })),
   maps: Type.Optional(Type.Array(NonBlank('Name of a tool.', { maxLength: 100 }), {
     maxItems: 8, description: 'Tools whose local maps (where in the picture they find what) are wanted: the field repeated, or once as a JSON array.', ...example([]),

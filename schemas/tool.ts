@@ -16,7 +16,7 @@ export type Calibration = Static<typeof Calibration>;
 const Origin = Type.Object({
   licence: NonBlank('SPDX identifier.'),
   source: NonBlank('Where it comes from: a paper, our own code, our own fit.'),
-}, { additionalProperties: false });
+}, { additionalProperties: false, description: 'Where something comes from, and under which terms.' });
 
 export const ToolRow = defineModel('ToolRow', Type.Object({
   name: NonBlank('Registry name, as people write it.'),
@@ -47,4 +47,4 @@ export const ToolInfo = defineModel('ToolInfo', Type.Object({
 }, { additionalProperties: false, description: 'One IQA tool and whether it can be run now.' }), { publish: 'output' });
 export type ToolInfo = Static<typeof ToolInfo>;
 
-export const ToolList = Type.Object({ tools: Type.Array(ToolInfo) }, { additionalProperties: false });
+export const ToolList = Type.Object({ tools: Type.Array(ToolInfo, { description: 'In the order of the registry.' }) }, { additionalProperties: false });

@@ -6,12 +6,14 @@ import { DISTORTION_CATEGORIES } from '../schemas/vocabulary.ts';
 import { projectRoot, SETTINGS } from '../src/config.ts';
 import { ERROR_KINDS } from '../src/errors.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
+import { decodingPage } from './decoding-page.ts';
 
 const root = projectRoot();
 const pages: Record<string, () => string> = {
   'docs/requirements.md': requirementsPage,
   'docs/tools.md': toolsPage,
   'docs/errors.md': errorsPage,
+  'docs/decoding.md': () => `${generated('src/images/policy.ts, sniffing.ts and refused-formats.ts')}${decodingPage()}`,
   '.env.example': settingsFile,
 };
 

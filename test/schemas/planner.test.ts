@@ -7,6 +7,7 @@ import { PlanControlFlags, PlannerInput, PlannerOutput } from '../../schemas/pla
 import { DISTORTION_CATEGORIES } from '../../schemas/vocabulary.ts';
 import { createImagePathCheck } from '../../src/images/path-check.ts';
 import { ACCEPTED_FORMATS } from '../../src/images/sniffing.ts';
+import { makeBmp } from '../support/bmp-files.ts';
 import { checkField, checkRequired, onlyIssue, refusal, refusedPaths, without } from './support/refusal.ts';
 
 const FLAGS = { distortion_detection: false, distortion_analysis: true, tool_selection: true, tool_execution: true };
@@ -214,5 +215,6 @@ async function openFolder(t: Test, requireExtension = true) {
   };
 }
 
-const picture = (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> =>
-  sharp({ create: { width: 16, height: 16, channels: 3, background: 'teal' } }).toFormat(format).toBuffer();
+const picture = async (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> => (format === 'bmp'
+  ? makeBmp({ width: 16, height: 16, pixels: Buffer.alloc(16 * 16 * 3, 128) })
+  : sharp({ create: { width: 16, height: 16, channels: 3, background: 'teal' } }).toFormat(format).toBuffer());

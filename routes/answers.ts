@@ -1,4 +1,5 @@
-// The error answers of a route for its OpenAPI description: one schema, a sentence and the headers per status.
+// The answers of a route for its OpenAPI description: a sentence and the headers per status, one schema for all problems.
+import type { TSchema } from 'typebox';
 import { Problem } from '../schemas/problem.ts';
 
 const MEANINGS = {
@@ -25,6 +26,11 @@ const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; des
   412: { etag: { type: 'string', description: 'Of the answer that you have.' } },
   503: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again.' } },
 };
+
+/** A good answer: what it is, and its body. */
+export function answer<S extends TSchema, M extends string = 'application/json'>(description: string, schema: S, media = 'application/json' as M) {
+  return { description, headers: REQUEST_ID_HEADER, content: { [media]: { schema } } as Record<M, { schema: S }> };
+}
 
 export function problems<S extends Status>(...statuses: S[]) {
   const entries = statuses.map((status) => [status, {
