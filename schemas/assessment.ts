@@ -4,7 +4,7 @@ import { ExecutorOutput } from './executor.ts';
 import { defineModel } from './model.ts';
 import { PlannerOutput } from './planner.ts';
 import { SummarizerOutput } from './summarizer.ts';
-import { DistortionCategory, Level, LEVELS, NonBlank, OrNull, Score, Severity } from './vocabulary.ts';
+import { DistortionCategory, Level, LEVELS, NonBlank, OrNull, Score, Severity, Timestamp } from './vocabulary.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -40,7 +40,7 @@ export const Finding = Type.Object({
   object_name: NonBlank('Object, or "Global".'),
   distortion: DistortionCategory,
   severity: Severity,
-  confidence: Type.Number({ minimum: 0, maximum: 1, description: 'How sure the reasoner is of it.' }),
+  confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the reasoner is of it, or null where it did not say.'),
   measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
 }, { ...closed, description: 'A distortion that was looked at.' });
 export type Finding = Static<typeof Finding>;
@@ -74,6 +74,28 @@ export const Diagnostics = Type.Object({
 }, { ...closed, description: 'What the answer rests on.' });
 export type Diagnostics = Static<typeof Diagnostics>;
 
+const used = {
+  calls: Type.Integer({ description: 'Model calls.' }), input_tokens: Type.Integer({ description: 'Tokens sent.' }),
+  output_tokens: Type.Integer({ description: 'Tokens received.' }), cost_usd: Type.Number({ description: 'Cost in US dollars, at the prices of the back-end table.' }),
+};
+const RoleUsage = Type.Object(used, { ...closed, description: 'What one role of the pipeline cost.' });
+const FailedAttempt = Type.Object({
+  role: Type.Enum(['planner', 'executor', 'summarizer'], { description: 'For whom the model was asked.' }),
+  attempt: Type.Integer({ minimum: 1, description: 'Attempt with this back end, from 1.' }),
+  backend: Type.String({ description: 'Name of the back end.' }),
+  error_type: Type.String({ description: 'validation_error, timeout_error, api_error or internal_error.' }),
+  message: Type.String({ description: 'What was wrong.' }),
+  timestamp: Timestamp('When it failed.'),
+}, { ...closed, description: 'A model call that brought no valid answer.' });
+
+export const ModelUsage = Type.Object({
+  ...used,
+  cache_hits: Type.Integer({ description: 'Answers taken from the cache instead of a call.' }),
+  roles: Type.Object({ planner: RoleUsage, executor: RoleUsage, summarizer: RoleUsage }, { ...closed, description: 'The same by role.' }),
+  failed_attempts: Type.Array(FailedAttempt, { description: 'Calls that failed, in order.' }),
+}, { ...closed, description: 'What the model cost.' });
+export type ModelUsage = Static<typeof ModelUsage>;
+
 const Metadata = Type.Object({
   request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
   reasoner: Type.Object({
@@ -84,10 +106,7 @@ const Metadata = Type.Object({
   degraded: Type.Boolean({ description: 'Whether a fallback was used or a part failed.' }),
   degraded_reason: OrNull(Type.String(), 'Why, or null.'),
   timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'Time of each stage, of all sidecar calls, and in total.' }),
-  vlm: Type.Object({
-    calls: Type.Integer({ description: 'Model calls.' }), input_tokens: Type.Integer({ description: 'Tokens sent.' }),
-    output_tokens: Type.Integer({ description: 'Tokens received.' }), cost_usd: Type.Number({ description: 'Cost in US dollars.' }),
-  }, { ...closed, description: 'What the model cost.' }),
+  vlm: ModelUsage,
   cache: Type.Object({
     hits: Type.Integer({ description: 'Results taken from the cache.' }), misses: Type.Integer({ description: 'Results computed.' }),
   }, { ...closed, description: 'The tool cache, for this request.' }),

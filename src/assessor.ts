@@ -15,7 +15,7 @@ import { collectMaps, findMapTools } from './local-maps.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
+import type { ReasonerSource } from './reasoners/reasoner.ts';
 import { createResponse } from './response.ts';
 import type { ResultCache } from './tools/cache.ts';
 import { createEvidenceSource, type ToolOutcome } from './tools/evidence-source.ts';
@@ -29,7 +29,7 @@ export interface AssessorOptions {
   registry: ToolRegistry;
   client: SidecarClient;
   cache: ResultCache;
-  selectReasoner: (backend: string | undefined) => Reasoner;
+  selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
 export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'> {
@@ -60,7 +60,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const mapTools = findMapTools(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
-    run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (run.reasoner.speculates) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
       const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
       const [state, maps] = await Promise.all([
@@ -87,7 +87,7 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
   const { deadline, report } = call;
   const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
   return {
-    reasoner: selectReasoner(input.backend),
+    reasoner: selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline }),
     evidence: createEvidenceSource({
       client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
       onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },

@@ -1,12 +1,15 @@
 // Settings: environment and configs/*.yaml, read, validated and frozen once, before anything starts.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { MAX_REPLAN_LIMIT } from '../schemas/assess-request.ts';
 import { defineModel, parse, ValidationError } from '../schemas/model.ts';
 import { ConfigError, messageOf } from './errors.ts';
+import { interpolate } from './vlm/interpolation.ts';
+import { ModelBackendsFile } from './vlm/model-backends-file.ts';
+import { resolveProviders } from './vlm/providers.ts';
 
 const Milliseconds = Type.Integer({ minimum: 1 });
 
@@ -35,6 +38,19 @@ export const SETTINGS = {
   IQA_SHUTDOWN_GRACE_MS: { default: '10000', description: 'How long running requests may finish after SIGTERM.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
+  IQA_MODEL_BACKENDS: { default: 'configs/model_backends.yaml', description: 'The file that says which models reason; a relative path starts at the project.' },
+  IQA_BACKEND: { default: 'auto', description: 'Who reasons: a back end of that file, "embedded", or "auto": the first whose key is set.' },
+  IQA_REASONING: { default: 'merged', description: 'merged: few model calls; paper: the paper\'s five, one by one.' },
+  IQA_VLM_MAX_CALLS: { default: '12', description: 'Model calls that one assessment may make.' },
+  IQA_VLM_MAX_COST_USD: { default: '0.5', description: 'What the model calls of one assessment may cost; null: no limit.' },
+  IQA_VLM_LONG_SIDE: { default: '1024', description: 'Longer side, in pixels, of the picture that a model is shown.' },
+  IQA_LOCAL_VLM_URL: { default: '', description: 'Address of an OpenAI-compatible server (vLLM, Ollama), with its /v1; enables qwen2.5-vl-local.' },
+  OPENAI_API_KEY: { default: '', description: 'Enables the openai back ends; empty counts as unset.' },
+  OPENAI_BASE_URL: { default: '', description: 'Another address for OpenAI\'s API, with its /v1.' },
+  ANTHROPIC_API_KEY: { default: '', description: 'Enables the anthropic back ends.' },
+  ANTHROPIC_BASE_URL: { default: '', description: 'Another address for Anthropic\'s API.' },
+  GOOGLE_API_KEY: { default: '', description: 'Enables the google back ends.' },
+  GOOGLE_API_BASE_URL: { default: '', description: 'Another address for Google\'s API.' },
 } as const;
 type SettingName = keyof typeof SETTINGS;
 
@@ -44,6 +60,8 @@ export type Config = ReturnType<typeof loadConfig>;
 
 export function loadConfig(environment: Record<string, string | undefined> = process.env, root = projectRoot()) {
   const setting = (name: SettingName): string => environment[name]?.trim() || SETTINGS[name].default;
+  const pipeline = readYaml(root, 'configs/pipeline.yaml', PipelineFile);
+  const models = readYaml(root, setting('IQA_MODEL_BACKENDS'), ModelBackendsFile, (content) => interpolate(content, environment));
   return deepFreeze({
     root,
     host: setting('IQA_HOST'),
@@ -54,15 +72,17 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     maxPixels: integer('IQA_MAX_PIXELS', setting('IQA_MAX_PIXELS'), 1, 2 ** 31),
     shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
     sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
-    pipeline: readYaml(root, 'configs/pipeline.yaml', PipelineFile),
+    pipeline,
+    models,
+    providers: resolveProviders(models, environment),
     version: packageVersion(root),
   });
 }
 
 /** Reads one file of configs/ into a validated value, or says exactly what is wrong with it. */
-export function readYaml<S extends TSchema>(root: string, file: string, schema: S): Static<S> {
+export function readYaml<S extends TSchema>(root: string, file: string, schema: S, prepare = (content: unknown) => content): Static<S> {
   try {
-    return parse(schema, parseYaml(readFileSync(join(root, file), 'utf8')));
+    return parse(schema, prepare(parseYaml(readFileSync(resolve(root, file), 'utf8'))));
   } catch (error) {
     const reason = error instanceof ValidationError ? error.issues.map((found) => found.message).join('; ') : messageOf(error);
     throw new ConfigError(`${file}: ${reason}`, { cause: error });

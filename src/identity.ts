@@ -4,7 +4,7 @@ import { hash } from '../schemas/model.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
 import type { PipelineConfig } from './config.ts';
 import type { Upload } from './images/intake.ts';
-import type { Reasoner } from './reasoners/reasoner.ts';
+import type { ReasonerSource } from './reasoners/reasoner.ts';
 import { PIPELINE_VERSION } from './response.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
@@ -14,7 +14,7 @@ export interface IdentityOptions {
   version: string;
   registry: ToolRegistry;
   sidecar: SidecarClient;
-  selectReasoner: (backend: string | undefined) => Reasoner;
+  selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
 export type Identify = (upload: { files: Upload['files']; body: AssessRequest }) => Promise<string>;

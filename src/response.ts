@@ -21,7 +21,8 @@ export interface ResponseParts {
 
 export function createResponse({ input, call, run, state, maps, version }: ResponseParts): Assessment {
   const { hits, misses, sidecarMs, sidecarVersion } = run.evidence.statistics();
-  const degradedReason = findDegradation(state);
+  const { usage, degraded } = run.reasoner.report();
+  const degradedReason = [degraded, findDegradation(state)].filter((reason) => reason !== null).join('; ') || null;
   return {
     id: call.id,
     query: state.query,
@@ -48,7 +49,7 @@ export function createResponse({ input, call, run, state, maps, version }: Respo
       degraded: degradedReason !== null,
       degraded_reason: degradedReason,
       timings_ms: { ...rounded(run.timings), sidecar: round(sidecarMs) },
-      vlm: { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+      vlm: usage,
       cache: { hits, misses },
       versions: { service: version, pipeline: PIPELINE_VERSION, reasoner: run.reasoner.version, sidecar: sidecarVersion, contract: CONTRACT_VERSION },
     },

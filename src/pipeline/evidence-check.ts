@@ -11,10 +11,14 @@ import type { Scope } from './scope.ts';
 const NEARLY_PERFECT = 4.5;
 const RUINED = 1.5;
 
+/** Under this name the log says that no tool could be run at all: asking again would not bring them back. */
+export const NO_TOOLS = 'tools';
+
 /** What is missing, as reasons for a replan; empty when the evidence suffices. An object without a box is never a gap. */
 export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope): string[] {
   if (plan.query_type === 'Other') return [];
-  const { distortion_detection, distortion_analysis, tool_execution } = plan.plan;
+  const { distortion_detection, distortion_analysis } = plan.plan;
+  const tool_execution = plan.plan.tool_execution && !evidence.tool_logs.some((log) => log.tool_name === NO_TOOLS);
   return scope.regions.flatMap(({ name }) => {
     const asked = isAsked(name, scope);
     const detected = ownEntry(evidence.distortion_set, name) ?? ownEntry(scope.named, name) ?? [];

@@ -7,9 +7,9 @@ import { GLOBAL } from '../../schemas/vocabulary.ts';
 import { IqaError, publicMessage } from '../errors.ts';
 import type { Examination } from '../reasoners/reasoner.ts';
 import type { ToolOutcome } from '../tools/evidence-source.ts';
-import { doubtedTools } from './evidence-check.ts';
+import { doubtedTools, NO_TOOLS } from './evidence-check.ts';
 import type { RunContext } from './run-context.ts';
-import { resolveScope, type Scope } from './scope.ts';
+import { boxesOf, resolveScope, type Scope } from './scope.ts';
 import { orAborted } from './stage.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 import { executeTools, type Assignments, type ToolExecution } from './tool-execution.ts';
@@ -22,7 +22,7 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
     await run.verifyPictures();
     return { executor_evidence: parse(ExecutorOutput, {}), findings: [], tool_diagnostics: [], notes: [] };
   }
-  const scope = resolveScope(plan, run.regions);
+  const scope = resolveScope(plan, boxesOf(state, run));
   if (!scope.regions.some(({ box }) => box === null)) run.evidence.dropPrefetch();
   try {
     return await orAborted(gather(state, plan, scope, run, signal), signal);
@@ -33,19 +33,23 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   }
 }
 
-async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
+async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   const hasReference = plan.reference_mode === 'Full-Reference';
   // A sidecar that is down has no tools; a reasoner with eyes of its own goes on without them.
+  let toolless: unknown = null;
   const tools = await run.evidence.availableTools().catch((error: unknown) => {
     if (isFatal(error, run)) throw error;
-    run.log.warn({ err: error }, 'No tools available');
+    toolless = error;
     return [];
   });
   const examination = await run.reasoner.examine({
-    query: state.query, plan, regions: scope.regions, named: scope.named, hasReference, tools,
-    measurements: () => run.evidence.measure(scope.regions, signal),
+    query: state.query, plan, regions: known.regions, named: known.named, ungrounded: known.ungrounded, hasReference, tools,
+    measurements: () => run.evidence.measure(known.regions, signal),
     doubted: doubtedTools(state.executor_evidence, state.summarizer_result),
   }, signal);
+  if (toolless !== null) examination.failures.push({ subtask: NO_TOOLS, error: toolless });
+  const boxes = [...boxesOf(state, run), ...examination.grounded];
+  const scope = examination.grounded.length > 0 ? resolveScope(plan, boxes) : known;
   for (const { subtask, error } of examination.failures) {
     if (isFatal(error, run)) throw error;
     run.log.warn({ err: error, subtask }, 'Subtask failed');
@@ -72,6 +76,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, scope: Scope, r
       tool_logs: [...failures, ...execution.logs],
     }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
     findings: examination.findings,
+    grounded_regions: boxes.slice(run.regions.length),
     tool_diagnostics: execution.outcomes.map(diagnose),
     notes: notesOf(scope),
   };

@@ -5,6 +5,7 @@ import { PlannerError } from '../../schemas/planner-error.ts';
 import { NO_REASON } from '../../schemas/summarizer.ts';
 import { publicMessage, reasonerFailureCode, type ErrorCode } from '../errors.ts';
 import type { Replan } from '../reasoners/reasoner.ts';
+import { ModelFailure } from '../vlm/model-failure.ts';
 import type { RunContext } from './run-context.ts';
 import { orAborted } from './stage.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
@@ -22,7 +23,7 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
     return { plan: output, plan_confidence: proposal.confidence };
   } catch (error) {
     if (run.signal.aborted) throw error;
-    const record = PlannerError.fromException(error, { attempt: 1, backend: run.reasoner.identity.backend, log: run.log });
+    const record = PlannerError.fromException(error, { attempt: attemptsOf(error), backend: run.reasoner.identity.backend, log: run.log });
     const message = `The planner failed: ${publicMessage(record.message)}`;
     return { error: message, failure: { code: failureCode(error), message } };
   }
@@ -33,6 +34,9 @@ function replanOf({ summarizer_result, plan: previousPlan, replan_history }: Pip
   if (!summarizer_result?.need_replan || !previousPlan) return null;
   return { reason: summarizer_result.replan_reason ?? NO_REASON, previousPlan, history: replan_history ?? [] };
 }
+
+/** A reasoner that asked several times says how often. */
+const attemptsOf = (error: unknown): number => (error instanceof ModelFailure ? Math.max(1, error.attempts.length) : 1);
 
 /** Another round is begun only while as much time is left as a round took so far: better the result at hand than none. */
 function checkTimeLeft({ deadline }: RunContext, roundsSoFar: number): void {

@@ -3,6 +3,8 @@ import type { Region } from '../../schemas/assess-request.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import { GLOBAL, type DistortionCategory } from '../../schemas/vocabulary.ts';
 import { WHOLE_PICTURE, type ScopedRegion } from '../tools/evidence-source.ts';
+import type { RunContext } from './run-context.ts';
+import type { PipelineState } from './state.ts';
 
 export interface Scope {
   /** Each under the name that the evidence uses. */
@@ -13,6 +15,11 @@ export interface Scope {
   named: Record<string, DistortionCategory[]> | null;
   /** Boxes that were given but are not asked about. */
   unused: string[];
+}
+
+/** The request's boxes, and those that a reasoner found. */
+export function boxesOf({ grounded_regions = [] }: PipelineState, { regions }: Pick<RunContext, 'regions'>): Region[] {
+  return [...regions, ...grounded_regions];
 }
 
 export function resolveScope(plan: PlannerOutput, boxes: readonly Region[]): Scope {

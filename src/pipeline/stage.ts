@@ -25,8 +25,7 @@ export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageO
     const iteration = state.iteration_count ?? 0;
     const started = performance.now();
     run.report({ event: 'stage', data: { stage: name, status: 'started', iteration, elapsed_ms: null, output: null } });
-    const left = run.deadline.remaining();
-    const limit = AbortSignal.timeout(Math.min(timeoutMs, Math.ceil(left - Math.min(reserveMs, left / 4))));
+    const limit = AbortSignal.timeout(stageLimitMs(timeoutMs, reserveMs, run.deadline.remaining()));
     let output: StageOutput = null;
     try {
       const update = await work(state, run, AbortSignal.any([run.signal, limit]));
@@ -40,6 +39,11 @@ export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageO
       run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output } });
     }
   };
+}
+
+/** How long a stage may take of the time that is left: for those inside it who plan ahead as well. */
+export function stageLimitMs(timeoutMs: number, reserveMs: number, left: number): number {
+  return Math.min(timeoutMs, Math.ceil(left - Math.min(reserveMs, left / 4)));
 }
 
 export function runOf(config: RunnableConfig): RunContext {

@@ -3,6 +3,7 @@ import { ReducedValue, StateSchema, type StateSchemaField } from '@langchain/lan
 import type { Logger } from 'pino';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Region } from '../../schemas/assess-request.ts';
 import { Finding, QualityScore, ToolDiagnostic } from '../../schemas/assessment.ts';
 import { AgenticIQAState } from '../../schemas/state.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -28,6 +29,7 @@ export function createPipelineState(log: Pick<Logger, 'warn'>) {
     replan_history: new ReducedValue(channel(Type.Array(Type.String()), []), { reducer: createHistoryReducer(log) }),
     plan_confidence: channel(Type.Union([Type.Number(), Type.Null()])),
     findings: channel(Type.Array(Finding)),
+    grounded_regions: channel(Type.Array(Region)),
     tool_diagnostics: channel(Type.Array(ToolDiagnostic)),
     notes: channel(Type.Array(Type.String())),
     quality_score: channel(Type.Union([QualityScore, Type.Null()])),

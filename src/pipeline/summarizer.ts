@@ -6,7 +6,7 @@ import { findGaps } from './evidence-check.ts';
 import { fuse, meanOfLeadTools } from './fusion.ts';
 import { recordReplanRequest } from './replanning.ts';
 import type { RunContext } from './run-context.ts';
-import { resolveScope } from './scope.ts';
+import { boxesOf, resolveScope } from './scope.ts';
 import { orAborted, type StageWork } from './stage.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
@@ -26,10 +26,10 @@ export function createSummarizer(eta: number): StageWork {
 async function summarize(state: PipelineState, run: RunContext, signal: AbortSignal, eta: number): Promise<PipelineUpdate> {
   const { plan, executor_evidence: evidence } = state;
   if (!plan || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
-  const scope = resolveScope(plan, run.regions);
+  const scope = resolveScope(plan, boxesOf(state, run));
   const toolMean = meanOfLeadTools(evidence);
   const summary = await orAborted(run.reasoner.summarize({
-    query: state.query, choices: run.choices, plan, evidence, findings: state.findings ?? [],
+    query: state.query, choices: run.choices, plan, evidence, regions: scope.regions, findings: state.findings ?? [],
     gaps: findGaps(plan, evidence, scope), ungrounded: scope.ungrounded,
     fuse: (own) => fuse(toolMean, own, eta),
   }, signal), signal);

@@ -1,11 +1,28 @@
-// The seam: who thinks. The pipeline knows only this interface; behind it stand the embedded reasoner and, one day, models.
-import type { Finding, QualityScore } from '../../schemas/assessment.ts';
+// The seam: who thinks. The pipeline knows only this interface; behind it stand the embedded reasoner and vision-language models.
+import type { Logger } from 'pino';
+import type { Region } from '../../schemas/assess-request.ts';
+import type { Finding, ModelUsage, QualityScore } from '../../schemas/assessment.ts';
 import type { ExecutorOutput } from '../../schemas/executor.ts';
 import type { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
 import type { SummarizerOutput } from '../../schemas/summarizer.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory, Level } from '../../schemas/vocabulary.ts';
+import type { Deadline } from '../deadline.ts';
+import type { PreparedImage } from '../images/decoding.ts';
 import type { MeasuredRegion, ScopedRegion } from '../tools/evidence-source.ts';
+
+/** What one assessment gives its reasoner. */
+export interface Occasion {
+  image: PreparedImage;
+  reference: PreparedImage | null;
+  log: Logger;
+  deadline: Deadline;
+}
+
+/** Reasoners are made for one assessment; what they share was made once. */
+export interface ReasonerSource extends Pick<Reasoner, 'identity' | 'version'> {
+  create: (occasion: Occasion) => Reasoner;
+}
 
 export interface Replan {
   reason: string;
@@ -34,6 +51,8 @@ export interface ExamineRequest {
   regions: readonly ScopedRegion[];
   /** The distortions named in the query, by those names; null when they have to be found. */
   named: Record<string, DistortionCategory[]> | null;
+  /** Objects of the scope without a box. A reasoner that grounds finds them. */
+  ungrounded: readonly string[];
   hasReference: boolean;
   /** Asked for only when needed. */
   measurements: () => Promise<Map<string, MeasuredRegion>>;
@@ -45,6 +64,8 @@ export interface ExamineRequest {
 /** The first three subtasks of the executor. A subtask that was not asked for, or failed, is null. */
 export interface Examination extends Pick<ExecutorOutput, 'distortion_set' | 'distortion_analysis' | 'selected_tools'> {
   findings: Finding[];
+  /** Boxes that the reasoner found for objects that had none. */
+  grounded: Region[];
   failures: { subtask: string; error: unknown }[];
 }
 
@@ -55,6 +76,8 @@ export interface SummaryRequest {
   choices: readonly string[];
   plan: PlannerOutput;
   evidence: ExecutorOutput;
+  /** The regions under the names that the evidence uses. */
+  regions: readonly ScopedRegion[];
   findings: readonly Finding[];
   /** What the evidence lacks, as reasons for a replan; empty when it suffices. */
   gaps: readonly string[];
@@ -69,12 +92,31 @@ export interface Summary {
   score: QualityScore | null;
 }
 
+/** What a reasoner tells about itself when the assessment is done. */
+export interface ReasonerReport {
+  usage: ModelUsage;
+  /** Why it did not answer as it was meant to, or null. */
+  degraded: string | null;
+}
+
 export interface Reasoner {
-  identity: { kind: 'embedded' | 'vlm'; backend: string; model: string | null };
+  /** Who speaks: when a fallback took over, that one. */
+  readonly identity: { kind: 'embedded' | 'vlm'; backend: string; model: string | null };
   version: string;
   /** Whether it looks at the picture itself, so that it can answer without any measurement. */
   seesPixels: boolean;
+  /** Whether the tools may begin before it has made its plan. */
+  speculates: boolean;
   plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanProposal>;
   examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
   summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summary>;
+  report: () => ReasonerReport;
+}
+
+/** Of a reasoner that asks no model. */
+export const NO_USAGE: ModelUsage = usageOfNothing();
+
+function usageOfNothing(): ModelUsage {
+  const nothing = { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 };
+  return { ...nothing, cache_hits: 0, roles: { planner: { ...nothing }, executor: { ...nothing }, summarizer: { ...nothing } }, failed_attempts: [] };
 }

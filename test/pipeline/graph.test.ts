@@ -2,6 +2,7 @@
 import t from 'tap';
 import { parse } from '../../schemas/model.ts';
 import { AgenticIQAState } from '../../schemas/state.ts';
+import { startDeadline } from '../../src/deadline.ts';
 import { IqaError } from '../../src/errors.ts';
 import { buildEvidenceGraph, buildGraph } from '../../src/pipeline/graph.ts';
 import type { PipelineState } from '../../src/pipeline/state.ts';
@@ -148,6 +149,7 @@ t.test('the variant without summarizer ends with the evidence, and its state is 
   const run = {
     reasoner: scriptReasoner({ plans: [GLOBAL_PLAN], examinations: [{}] }), evidence: scriptEvidence({ NIQE: 4 }), registry, log, choices: [], regions: [],
     priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {}, signal: new AbortController().signal,
+    deadline: startDeadline(10_000), report: () => undefined,
   };
   const state = await graph.invoke({ query: 'Rate it.', image_path: 'photo.png' }, { configurable: { run } }) as PipelineState;
   t.ok(state.executor_evidence);

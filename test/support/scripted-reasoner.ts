@@ -1,6 +1,6 @@
 // A reasoner that plays a script: each call takes the next step, and steps left over fail the test.
 import type { PlannerOutput } from '../../schemas/planner.ts';
-import type { Examination, ExamineRequest, PlanRequest, Reasoner, Summary, SummaryRequest } from '../../src/reasoners/reasoner.ts';
+import { NO_USAGE, type Examination, type ExamineRequest, type PlanRequest, type Reasoner, type Summary, type SummaryRequest } from '../../src/reasoners/reasoner.ts';
 
 type Step<Request, Result> = Result | Error | ((request: Request, signal: AbortSignal) => Result | Promise<Result>);
 
@@ -26,6 +26,7 @@ export const EXAMINED: Examination = {
   distortion_analysis: { Global: [{ type: 'Noise', severity: 'slight', explanation: 'Some grain.' }] },
   selected_tools: { Global: { Noise: 'NIQE' } },
   findings: [],
+  grounded: [],
   failures: [],
 };
 
@@ -36,6 +37,8 @@ export function scriptReasoner({ plans = [], examinations = [], summaries = [], 
     identity: { kind: 'vlm', backend: 'scripted', model: 'script' },
     version: 'test',
     seesPixels,
+    speculates: true,
+    report: () => ({ usage: NO_USAGE, degraded: null }),
     requests,
     unusedSteps: () => left.plans.length + left.examinations.length + left.summaries.length,
     async plan(request, signal) {

@@ -5,7 +5,7 @@ import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { ownEntry } from '../../pipeline/own-entry.ts';
 import { derivePlan } from '../../pipeline/plan-rules.ts';
 import { rankTools, type ToolRegistry } from '../../tools/registry.ts';
-import type { Examination, ExamineRequest, PlanProposal, PlanRequest, Reasoner } from '../reasoner.ts';
+import { NO_USAGE, type Examination, type ExamineRequest, type PlanProposal, type PlanRequest, type Reasoner } from '../reasoner.ts';
 import { answer } from './answers.ts';
 import { gradeRegion, type Grade } from './grading.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -26,9 +26,11 @@ export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOpt
     identity: { kind: 'embedded', backend: 'embedded', model: null },
     version: `${RULES_VERSION}+severity.${rules.version}`,
     seesPixels: false,
+    speculates: true,
     plan: (request) => Promise.resolve(plan(request, vocabulary)),
     examine: (request) => examine(request, rules),
     summarize: (request) => Promise.resolve(answer(request, vocabulary, rules)),
+    report: () => ({ usage: NO_USAGE, degraded: null }),
   };
 }
 
@@ -42,7 +44,7 @@ function plan({ input, choices, replan }: PlanRequest, vocabulary: Vocabulary): 
 
 async function examine(request: ExamineRequest, rules: SeverityRules): Promise<Examination> {
   const { plan: { plan: flags }, named } = request;
-  const examination: Examination = { distortion_set: null, distortion_analysis: null, selected_tools: null, findings: [], failures: [] };
+  const examination: Examination = { distortion_set: null, distortion_analysis: null, selected_tools: null, findings: [], grounded: [], failures: [] };
   const attempt = <T>(subtask: string, work: () => T): T | null => {
     try {
       return work();

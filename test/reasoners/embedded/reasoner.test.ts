@@ -56,7 +56,7 @@ t.test('severities from strengths', async (t) => {
 });
 
 const examineRequest = (changes: Partial<ExamineRequest>, values: Record<string, number | null> = CLEAN): ExamineRequest => ({
-  query: 'Rate it.', plan: GLOBAL_PLAN, regions: [WHOLE_PICTURE], named: null, hasReference: false, tools: registry.rows, doubted: new Set(),
+  query: 'Rate it.', plan: GLOBAL_PLAN, regions: [WHOLE_PICTURE], named: null, ungrounded: [], hasReference: false, tools: registry.rows, doubted: new Set(),
   measurements: async () => new Map([['Global', { values, reference: null }]]), ...changes,
 });
 
@@ -94,7 +94,7 @@ function evidence(analysed: Partial<Record<(typeof DISTORTION_CATEGORIES)[number
 
 async function ask(query: string, gathered: ExecutorOutput, changes: Partial<SummaryRequest> = {}) {
   const { output, score } = await reasoner.summarize({
-    query, choices: [], plan: GLOBAL_PLAN, evidence: gathered, findings: [], gaps: [], ungrounded: [], fuse: (own) => fuse(meanOfLeadTools(gathered), own, 1), ...changes,
+    query, choices: [], plan: GLOBAL_PLAN, evidence: gathered, regions: [WHOLE_PICTURE], findings: [], gaps: [], ungrounded: [], fuse: (own) => fuse(meanOfLeadTools(gathered), own, 1), ...changes,
   }, signal);
   return { ...output, score };
 }

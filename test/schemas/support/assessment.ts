@@ -1,5 +1,6 @@
 // One complete answer of the service, every key present, as the models of its parts allow.
 import type { Assessment } from '../../../schemas/assessment.ts';
+import { NO_USAGE } from '../../../src/reasoners/reasoner.ts';
 
 const IMAGE = { sha256: 'a'.repeat(64), width: 640, height: 480, format: 'jpeg', bytes: 52_000, notes: ['Turned upright'] };
 const SHARES = { Bad: 0, Poor: 0.05, Fair: 0.15, Good: 0.5, Excellent: 0.3 };
@@ -35,7 +36,7 @@ export function makeAssessment(): Assessment {
     },
     metadata: {
       request_id: 'req-1', reasoner: { kind: 'embedded', backend: 'embedded', model: null }, degraded: false, degraded_reason: null, timings_ms: { planner: 1.5, total: 80 },
-      vlm: { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 }, cache: { hits: 0, misses: 1 },
+      vlm: NO_USAGE, cache: { hits: 0, misses: 1 },
       versions: { service: '0.1.0', pipeline: '1', reasoner: '1', sidecar: '0.1.0', contract: 1 },
     },
   };

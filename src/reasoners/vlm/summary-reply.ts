@@ -1,0 +1,56 @@
+// What the summarizer's model may say in each mode: a level word, an option's label, or a short answer.
+import Type, { type Static, type TSchema } from 'typebox';
+import { explain } from '../../../schemas/explain.ts';
+import { ValidationError } from '../../../schemas/model.ts';
+import { LEVELS, NonBlank, OrNull, type Level } from '../../../schemas/vocabulary.ts';
+import type { AnswerOption } from '../embedded/options.ts';
+import { canonical, LEVEL_SYNONYMS, type Repaired } from './repairs.ts';
+import type { AnswerMode } from './summarizer-prompts.ts';
+
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Probabilities = Type.Object(Object.fromEntries([...LEVELS].reverse().map((level) => [level, Share])) as Record<Level, typeof Share>);
+
+const Rest = {
+  quality_reasoning: NonBlank('Why, with the evidence.'),
+  need_replan: Type.Optional(Type.Boolean({ description: 'Whether the evidence does not suffice.' })),
+  replan_reason: Type.Optional(OrNull(Type.String(), 'What is missing, or null.')),
+};
+
+export interface SummaryReply extends Static<typeof Body> {
+  final_answer: string;
+}
+const Body = Type.Object({ ...Rest, probabilities: Type.Optional(OrNull(Probabilities, 'Of the five levels.')) });
+
+export interface SummaryForm {
+  mode: AnswerMode;
+  options: readonly AnswerOption[];
+  declaresProbabilities: boolean;
+}
+
+export function summarySchema({ mode, options, declaresProbabilities }: SummaryForm): TSchema {
+  const answers: Record<AnswerMode, () => TSchema> = {
+    scoring: () => Type.Enum([...LEVELS].reverse(), { description: 'The level.' }),
+    explanation: () => NonBlank('The short answer.'),
+    multiple_choice: () => Type.Enum(options.map(({ letter }) => letter), { description: 'The label of the right option.' }),
+  };
+  return Type.Object({ final_answer: answers[mode](), ...(declaresProbabilities ? { probabilities: Body.properties.probabilities } : {}), ...Rest });
+}
+
+export function readSummary(value: Record<string, unknown>, schema: TSchema, { mode, options }: SummaryForm, repaired: Repaired): SummaryReply {
+  const given = value['final_answer'];
+  const answer = mode === 'scoring' ? canonical(given, LEVELS, LEVEL_SYNONYMS, repaired) : mode === 'multiple_choice' ? labelOf(given, options, repaired) : given;
+  const draft = { ...value, final_answer: answer };
+  const issues = explain(schema, draft);
+  if (issues.length > 0) throw new ValidationError('summarizer answer', issues);
+  return draft as unknown as SummaryReply;
+}
+
+/** "b", "B.", "B. Blur" and the option's own text all mean B. */
+function labelOf(given: unknown, options: readonly AnswerOption[], repaired: Repaired): unknown {
+  if (typeof given !== 'string' || options.some(({ letter }) => letter === given)) return given;
+  const plain = given.trim().toLowerCase();
+  const found = options.find(({ letter, text }) => text.toLowerCase() === plain || new RegExp(`^\\W?${letter.toLowerCase()}(\\W|$)`).test(plain));
+  if (!found) return given;
+  repaired(`"${given.slice(0, 40)}" read as "${found.letter}"`);
+  return found.letter;
+}

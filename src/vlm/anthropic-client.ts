@@ -1,0 +1,77 @@
+// Anthropic: messages with image blocks, JSON-schema output and prompt caching. It has no log-probabilities.
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ClientSettings, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import { asVLMError, VLMError } from './vlm-error.ts';
+
+export function createAnthropicClient(settings: ClientSettings): VLMClient {
+  let sdk: Promise<Anthropic> | undefined;
+  const load = () => sdk ??= createSdk(settings);
+  return {
+    warmUp: async () => { await load(); },
+    async generate(request, signal) {
+      try {
+        const client = await load();
+        return readReply(await client.messages.create(bodyOf(request, settings), { signal }));
+      } catch (error) {
+        throw asVLMError(error, signal);
+      }
+    },
+  };
+}
+
+async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {
+  const { default: Anthropic } = await import('@anthropic-ai/sdk');
+  return new Anthropic({ apiKey: revealKey(), authToken: null, baseURL: baseUrl, maxRetries: 0, fetch, logLevel: 'off', openTelemetry: false });
+}
+
+function bodyOf(request: VLMRequest, { model, capabilities, extra }: ClientSettings): MessageCreateParamsNonStreaming {
+  const { schema } = request;
+  return {
+    model,
+    max_tokens: request.maxTokens,
+    system: [{ type: 'text', text: request.system }],
+    messages: messagesOf(request),
+    ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
+    ...(capabilities.sampling === 'both' ? { top_p: request.topP } : {}),
+    ...(schema ? { output_config: { format: { type: 'json_schema', schema: schema.document } } } : {}),
+    ...extra,
+  };
+}
+
+function messagesOf({ turns, pictures }: VLMRequest): MessageParam[] {
+  const [first, ...rest] = turns;
+  const shown = pictures.flatMap(({ label, mediaType, base64 }, index): ContentBlockParam[] => [
+    { type: 'text', text: label },
+    {
+      type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 },
+      // Up to the last picture every retry repeats itself, and the later calls of a request often do.
+      ...(index === pictures.length - 1 ? { cache_control: { type: 'ephemeral' as const } } : {}),
+    },
+  ]);
+  return [
+    { role: 'user', content: [...shown, { type: 'text', text: first?.text ?? '' }] },
+    ...rest.map(({ role, text }): MessageParam => ({ role, content: text })),
+  ];
+}
+
+function readReply(message: Message): VLMReply {
+  if (!Array.isArray(message.content)) throw new VLMError('bad_reply', 'The provider answered without any content');
+  if (message.stop_reason === 'refusal') throw new VLMError('refusal', 'The model refused to answer');
+  const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  if (text === '' && message.stop_reason !== 'max_tokens') throw new VLMError('bad_reply', 'The provider answered without any text');
+  const usage = message.usage as Message['usage'] | undefined;
+  const cached = usage?.cache_read_input_tokens ?? 0;
+  return {
+    text,
+    model: message.model,
+    complete: message.stop_reason !== 'max_tokens',
+    tokens: null,
+    usage: {
+      // Anthropic counts what it read from or wrote to its cache apart from the rest.
+      inputTokens: (usage?.input_tokens ?? 0) + cached + (usage?.cache_creation_input_tokens ?? 0),
+      cachedInputTokens: cached,
+      outputTokens: usage?.output_tokens ?? 0,
+    },
+  };
+}

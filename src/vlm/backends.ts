@@ -1,0 +1,73 @@
+// The back ends that can be asked: found by name or alias, their clients created once and shared by all requests.
+import type { Config } from '../config.ts';
+import { createAnthropicClient } from './anthropic-client.ts';
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import type { Capabilities, ClientSettings, VLMClient } from './client.ts';
+import { createGoogleClient } from './google-client.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
+import { AUTO, EMBEDDED, type BackendRow } from './model-backends-file.ts';
+import { createOpenAiClient } from './openai-client.ts';
+import { createOpenAiCompatibleClient } from './openai-compatible-client.ts';
+import type { Provider } from './providers.ts';
+import { createRedactor } from './secret.ts';
+
+export interface Backend {
+  name: string;
+  model: string;
+  capabilities: Capabilities;
+  prices: BackendRow['usd_per_million_tokens'];
+  client: VLMClient;
+  breaker: CircuitBreaker;
+}
+
+export interface Backends {
+  /** The proper name of a back end, or "embedded": what "auto" and aliases stand for. */
+  meaningOf: (name: string) => string;
+  /** A back end, or what it lacks to be used; null when there is none of this name. */
+  resolve: (name: string) => Backend | { lacks: string } | null;
+  /** Every name that there is, with what it lacks: for the sentence of a refusal. */
+  supported: string[];
+}
+
+/** One row a wire format: the only place that knows all of them. */
+const CREATORS: Record<Provider['kind'], (settings: ClientSettings) => VLMClient> = {
+  openai: createOpenAiClient,
+  anthropic: createAnthropicClient,
+  google: createGoogleClient,
+  'openai-compatible': createOpenAiCompatibleClient,
+};
+
+export function createBackends({ models, providers }: Pick<Config, 'models' | 'providers'>): Backends {
+  const redact = createRedactor(Object.values(providers).flatMap(({ key }) => key ?? []));
+  const guarded = createGuardedFetch({ redact });
+  const found = new Map<string, (Backend | { lacks: string }) & { name: string }>();
+  for (const [name, row] of Object.entries(models.backends)) {
+    const provider = providers[row.provider];
+    if (!provider) continue;
+    const entry = provider.lacks === null ? createBackend(name, row, provider, guarded, models.breaker) : { name, lacks: provider.lacks };
+    for (const spelling of [name, ...row.aliases]) found.set(spelling.toLowerCase(), entry);
+  }
+  const resolve = (name: string) => found.get(name.toLowerCase()) ?? null;
+  const isUsable = (name: string): boolean => 'client' in (resolve(name) ?? {});
+  const automatic = models.auto.find(isUsable) ?? EMBEDDED;
+  const describe = (name: string): string => {
+    const entry = resolve(name);
+    return entry && 'lacks' in entry ? `${name} (needs ${entry.lacks})` : name;
+  };
+  const meaningOf = (name: string): string => {
+    const meant = name.toLowerCase() === AUTO ? automatic : name;
+    return resolve(meant)?.name ?? (meant.toLowerCase() === EMBEDDED ? EMBEDDED : meant);
+  };
+  return { meaningOf, resolve, supported: [AUTO, EMBEDDED, ...Object.keys(models.backends).map(describe)] };
+}
+
+function createBackend(name: string, row: BackendRow, provider: Provider, guarded: typeof fetch, breaker: Parameters<typeof createCircuitBreaker>[0]): Backend {
+  const capabilities = {
+    structuredOutput: row.structured_output, logprobs: row.logprobs, maxImages: row.max_images, grounding: row.grounding, sampling: row.sampling,
+  };
+  const client = CREATORS[provider.kind]({
+    model: row.model, baseUrl: provider.baseUrl, revealKey: () => provider.key?.reveal() ?? '', capabilities,
+    maxTokensField: row.max_tokens_field, extra: row.extra, fetch: guarded,
+  });
+  return { name, model: row.model, capabilities, prices: row.usd_per_million_tokens, client, breaker: createCircuitBreaker(breaker) };
+}

@@ -1,0 +1,42 @@
+// Stops hammering a back end that is dead: after some failures in a row it is left alone for a while, then tried by one call.
+
+export interface CircuitBreaker {
+  /** Whether a call may be made now. A call that is let through must report how it went. */
+  admits: () => boolean;
+  succeeded: () => void;
+  failed: () => void;
+  /** The call ended without telling anything about the back end's health. */
+  undecided: () => void;
+}
+
+export interface BreakerSettings {
+  failures: number;
+  /** Milliseconds. */
+  pause: number;
+}
+
+export function createCircuitBreaker({ failures: limit, pause }: BreakerSettings, now: () => number = () => performance.now()): CircuitBreaker {
+  let failures = 0;
+  let closedUntil = 0;
+  let probing = false;
+  return {
+    admits() {
+      if (failures < limit) return true;
+      if (now() < closedUntil || probing) return false;
+      probing = true;
+      return true;
+    },
+    succeeded() {
+      failures = 0;
+      probing = false;
+    },
+    failed() {
+      failures += 1;
+      probing = false;
+      if (failures >= limit) closedUntil = now() + pause;
+    },
+    undecided() {
+      probing = false;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Google: generateContent with inline data, a response schema and log-probabilities.
+import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
+import type { ClientSettings, SpokenToken, TokenLogprob, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import { asVLMError, VLMError } from './vlm-error.ts';
+
+export function createGoogleClient(settings: ClientSettings): VLMClient {
+  let sdk: Promise<GoogleGenAI> | undefined;
+  const load = () => sdk ??= createSdk(settings);
+  return {
+    warmUp: async () => { await load(); },
+    async generate(request, signal) {
+      try {
+        const client = await load();
+        const config = configOf(request, settings, signal);
+        return readReply(await client.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
+      } catch (error) {
+        throw asVLMError(error, signal);
+      }
+    },
+  };
+}
+
+async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<GoogleGenAI> {
+  const { GoogleGenAI } = await import('@google/genai');
+  // Without retryOptions it tries once.
+  return new GoogleGenAI({ apiKey: revealKey(), vertexai: false, httpOptions: { baseUrl, fetch } });
+}
+
+function configOf(request: VLMRequest, { capabilities, extra }: ClientSettings, signal: AbortSignal): GenerateContentConfig {
+  const { schema, logprobs } = request;
+  return {
+    systemInstruction: request.system,
+    maxOutputTokens: request.maxTokens,
+    ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
+    ...(capabilities.sampling === 'both' ? { topP: request.topP } : {}),
+    ...(schema ? { responseMimeType: 'application/json', responseJsonSchema: schema.document } : {}),
+    ...(logprobs > 0 ? { responseLogprobs: true, logprobs } : {}),
+    ...extra,
+    abortSignal: signal,
+  };
+}
+
+function contentsOf({ turns, pictures }: VLMRequest): Content[] {
+  const shown = pictures.flatMap(({ label, mediaType, base64 }): Part[] => [{ text: label }, { inlineData: { mimeType: mediaType, data: base64 } }]);
+  return turns.map(({ role, text }, index) => ({
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: [...(index === 0 ? shown : []), { text }],
+  }));
+}
+
+const REFUSALS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
+
+function readReply(response: GenerateContentResponse, model: string): VLMReply {
+  const candidate = response.candidates?.[0];
+  if (response.promptFeedback?.blockReason || REFUSALS.includes(candidate?.finishReason ?? '')) throw new VLMError('refusal', 'The model refused to answer');
+  if (!candidate?.content) throw new VLMError('bad_reply', 'The provider answered without any candidate');
+  const usage = response.usageMetadata;
+  return {
+    text: (candidate.content.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
+    model: response.modelVersion ?? model,
+    complete: String(candidate.finishReason) !== 'MAX_TOKENS',
+    tokens: spokenTokens(candidate.logprobsResult),
+    usage: {
+      inputTokens: usage?.promptTokenCount ?? 0,
+      cachedInputTokens: usage?.cachedContentTokenCount ?? 0,
+      outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    },
+  };
+}
+
+function spokenTokens(result: LogprobsResult | undefined): SpokenToken[] | null {
+  const chosen = result?.chosenCandidates;
+  if (!chosen) return null;
+  const plain = ({ token = '', logProbability = -Infinity }: { token?: string; logProbability?: number }): TokenLogprob => ({ token, logprob: logProbability });
+  return chosen.map((candidate, index) => ({ ...plain(candidate), alternatives: (result.topCandidates?.[index]?.candidates ?? []).map(plain) }));
+}

@@ -1,0 +1,52 @@
+// Finds the JSON object in what a model said: bare, in a code fence, or in the middle of prose.
+
+/** The object, or undefined where there is none. Nothing is mended: half an object is none. */
+export function extractJson(text: string): Record<string, unknown> | undefined {
+  const fences = [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map((match) => match[1] ?? '');
+  for (const candidate of [text, ...fences]) {
+    const parsed = parseObject(candidate);
+    if (parsed) return parsed;
+  }
+  return firstObjectIn(text);
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_STARTS = 20;
+
+/** The first balanced {…} that parses. Few beginnings are tried: a long text full of braces must not cost seconds. */
+function firstObjectIn(text: string): Record<string, unknown> | undefined {
+  let start = text.indexOf('{');
+  for (let tried = 0; start !== -1 && tried < MAX_STARTS; tried += 1) {
+    const end = endOfObject(text, start);
+    const parsed = end === -1 ? undefined : parseObject(text.slice(start, end));
+    if (parsed) return parsed;
+    start = text.indexOf('{', start + 1);
+  }
+  return undefined;
+}
+
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (quoted) {
+      if (character === '\\') at += 1;
+      else if (character === '"') quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === '{') depth += 1;
+    else if (character === '}') {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}

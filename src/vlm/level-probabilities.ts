@@ -1,0 +1,87 @@
+// p of the five levels out of a model's log-probabilities, at the place in its answer where it named the level.
+import { LEVELS, type Level } from '../../schemas/vocabulary.ts';
+import type { SpokenToken, TokenLogprob } from './client.ts';
+
+export type LevelProbabilities = Record<Level, number>;
+
+/** Letters as the paper uses them: A is Excellent. */
+const LETTERS: Record<string, Level> = { a: 'Excellent', b: 'Good', c: 'Fair', d: 'Poor', e: 'Bad' };
+/** Where less than this of the listed probability speaks of levels, the place was not that of the level. */
+const LEAST_MASS = 0.05;
+
+/** Probabilities from the token with which the value of `field` begins, or null where the tokens do not tell. */
+export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field: string): LevelProbabilities | null {
+  const place = tokens ? tokenAtValue(tokens, field) : null;
+  if (!place) return null;
+  const candidates = place.alternatives.length > 0 ? place.alternatives : [place];
+  const asLetters = /^[a-e]$/.test(place.spoken);
+  const masses = new Map<Level, number>();
+  let listed = 0;
+  let smallest = 1;
+  for (const { token, logprob } of withSpoken(candidates, place)) {
+    const probability = Math.min(1, Math.exp(logprob));
+    if (!Number.isFinite(probability)) continue;
+    listed += probability;
+    smallest = Math.min(smallest, probability);
+    const level = levelOfToken(token, asLetters);
+    if (level) masses.set(level, (masses.get(level) ?? 0) + probability);
+  }
+  const named = [...masses.values()].reduce((sum, mass) => sum + mass, 0);
+  if (named < LEAST_MASS) return null;
+  // A level beyond the listed tokens has at most the probability of the last one listed, and at most its share of what is left.
+  const missing = LEVELS.filter((level) => !masses.has(level));
+  const floor = missing.length === 0 ? 0 : Math.min(smallest, Math.max(0, 1 - listed) / missing.length);
+  const total = named + floor * missing.length;
+  return Object.fromEntries(LEVELS.map((level) => [level, (masses.get(level) ?? floor) / total])) as LevelProbabilities;
+}
+
+/** The level alone, spread as the tools' mean is spread in the fusion: exp(−(c − level)²). */
+export function levelsFromClassification(level: Level): LevelProbabilities {
+  const at = LEVELS.indexOf(level);
+  const shares = LEVELS.map((_, index) => Math.exp(-((index - at) ** 2)));
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return Object.fromEntries(LEVELS.map((name, index) => [name, (shares[index] ?? 0) / total])) as LevelProbabilities;
+}
+
+/** Five numbers as a model declares them, brought to a sum of one; null where they say nothing. */
+export function levelsFromDeclaration(declared: Partial<Record<Level, number>> | null | undefined): LevelProbabilities | null {
+  const values = LEVELS.map((level) => Math.max(0, declared?.[level] ?? 0));
+  const total = values.reduce((sum, value) => sum + value, 0);
+  if (!declared || !(total > 0)) return null;
+  return Object.fromEntries(LEVELS.map((level, index) => [level, (values[index] ?? 0) / total])) as LevelProbabilities;
+}
+
+/** Servers list the spoken token among the alternatives, or not. */
+function withSpoken(candidates: readonly TokenLogprob[], place: TokenLogprob): readonly TokenLogprob[] {
+  return candidates.some(({ token }) => token === place.token) ? candidates : [...candidates, place];
+}
+
+/** Casing, quotes, leading spaces and parts of a word are variants of the same: no two levels share a first letter. */
+function levelOfToken(token: string, asLetters: boolean): Level | undefined {
+  const word = lettersOf(token);
+  if (word === '') return undefined;
+  if (asLetters) return LETTERS[word];
+  return LEVELS.find((level) => level.toLowerCase().startsWith(word) || word.startsWith(level.toLowerCase()));
+}
+
+const lettersOf = (token: string): string => token.toLowerCase().replace(/^[^a-z]+/, '').replace(/[^a-z].*$/s, '');
+
+/** The first token that holds a letter of the value: `"field" : "` may share its tokens with what comes before and after. */
+function tokenAtValue(tokens: readonly SpokenToken[], field: string): (SpokenToken & { spoken: string }) | null {
+  const text = tokens.map(({ token }) => token).join('');
+  const match = new RegExp(`"${field}"\\s*:\\s*"\\s*`, 'i').exec(text);
+  // An answer that is nothing but the level.
+  const start = match ? match.index + match[0].length : /^\W*[a-z]+\W*$/i.test(text) ? text.search(/[a-z]/i) : -1;
+  if (start < 0) return null;
+  let at = 0;
+  for (const token of tokens) {
+    const end = at + token.token.length;
+    if (end > start) {
+      const own = token.token.slice(Math.max(0, start - at));
+      const value = /^[a-z]+/i.exec(text.slice(start))?.[0].toLowerCase() ?? '';
+      return /[a-z]/i.test(own) ? { ...token, spoken: value } : null;
+    }
+    at = end;
+  }
+  return null;
+}

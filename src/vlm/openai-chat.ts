@@ -1,0 +1,76 @@
+// The chat-completions wire, spoken by OpenAI itself and by every server that is compatible with it.
+import type OpenAI from 'openai';
+import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import { asVLMError, VLMError } from './vlm-error.ts';
+
+export function createChatClient(settings: ClientSettings): VLMClient {
+  let sdk: Promise<OpenAI> | undefined;
+  const load = () => sdk ??= createSdk(settings);
+  return {
+    warmUp: async () => { await load(); },
+    async generate(request, signal) {
+      try {
+        const client = await load();
+        return readReply(await client.chat.completions.create(bodyOf(request, settings), { signal }));
+      } catch (error) {
+        throw asVLMError(error, signal);
+      }
+    },
+  };
+}
+
+async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
+  const { default: OpenAI } = await import('openai');
+  // Everything said explicitly: the SDK would otherwise look into the environment by itself.
+  return new OpenAI({ apiKey: revealKey(), baseURL: baseUrl, organization: null, project: null, maxRetries: 0, fetch, logLevel: 'off' });
+}
+
+function bodyOf(request: VLMRequest, { model, capabilities, maxTokensField, extra }: ClientSettings): ChatCompletionCreateParamsNonStreaming {
+  const { schema, logprobs } = request;
+  return {
+    model,
+    messages: messagesOf(request),
+    [maxTokensField]: request.maxTokens,
+    ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
+    ...(capabilities.sampling === 'both' ? { top_p: request.topP } : {}),
+    ...(schema ? { response_format: { type: 'json_schema', json_schema: { name: schema.name, strict: true, schema: schema.document } } } : {}),
+    ...(logprobs > 0 ? { logprobs: true, top_logprobs: logprobs } : {}),
+    ...extra,
+  };
+}
+
+function messagesOf({ system, turns, pictures }: VLMRequest): ChatCompletionMessageParam[] {
+  const [first, ...rest] = turns;
+  const shown = pictures.flatMap(({ label, mediaType, base64 }): ChatCompletionContentPart[] => [
+    { type: 'text', text: label },
+    { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64}`, detail: 'high' } },
+  ]);
+  return [
+    { role: 'system', content: system },
+    { role: 'user', content: [...shown, { type: 'text', text: first?.text ?? '' }] },
+    ...rest.map(({ role, text }): ChatCompletionMessageParam => ({ role, content: text })),
+  ];
+}
+
+function readReply(completion: ChatCompletion): VLMReply {
+  const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
+  if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
+  const { message, finish_reason, logprobs } = choice;
+  if (message.refusal || finish_reason === 'content_filter') throw new VLMError('refusal', 'The model refused to answer');
+  const { usage } = completion;
+  return {
+    text: message.content ?? '',
+    model: completion.model,
+    complete: (finish_reason as string) !== 'length',
+    tokens: logprobs?.content ? logprobs.content.map(spokenOf) : null,
+    usage: {
+      inputTokens: usage?.prompt_tokens ?? 0,
+      cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      outputTokens: usage?.completion_tokens ?? 0,
+    },
+  };
+}
+
+type Logprob = NonNullable<NonNullable<ChatCompletion.Choice['logprobs']>['content']>[number];
+const spokenOf = ({ token, logprob, top_logprobs }: Logprob): SpokenToken => ({ token, logprob, alternatives: top_logprobs });
