@@ -11,7 +11,8 @@ COPY schemas schemas
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:20.20.2-bookworm-slim
-ENV NODE_ENV=production IQA_HOST=0.0.0.0 IQA_PORT=3000 IQA_SPOOL_DIR=/spool
+# As npm start has it: two arenas for malloc, or libvips' threads keep a memory each.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 IQA_HOST=0.0.0.0 IQA_PORT=3000 IQA_SPOOL_DIR=/spool
 WORKDIR /app
 # Nothing is installed from here on: whoever gets in finds no package manager.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* \

@@ -1,6 +1,6 @@
 """What a schema cannot say: files are real pictures, boxes lie inside them, names are those of tools and back ends.
 
-Every case keeps what Schemathesis broke on purpose; what it did not break is made good, so that a refusal has but one cause.
+Every case keeps what Schemathesis broke on purpose; what it did not break is made good, so that refusals have one cause.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ NAMES = {
 
 
 @schemathesis.hook
-def map_path_parameters(context: schemathesis.HookContext, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
+def map_path_parameters(
+    context: schemathesis.HookContext, path_parameters: dict[str, Any] | None
+) -> dict[str, Any] | None:
     names = NAMES.get(context.operation.path, ())
     for parameter, value in (path_parameters or {}).items():
         draw = zlib.crc32(str(value).encode(errors="replace"))
@@ -66,14 +68,14 @@ def map_path_parameters(context: schemathesis.HookContext, path_parameters: dict
 
 
 @schemathesis.hook
-def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
+def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:  # noqa: ARG001 (Schemathesis passes by name)
     """Forms send an empty text for what was left out, so that one is no wrong value."""
     is_form = case.path == "/assess" and case.media_type == "multipart/form-data" and isinstance(case.body, dict)
     return not is_form or not any(value in ("", [""]) for name, value in case.body.items() if name != "query")
 
 
 @schemathesis.hook
-def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]) -> None:
+def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]) -> None:  # noqa: ARG001
     if case.path != "/assess" or not isinstance(case.body, dict):
         return
     body = dict(case.body)
@@ -107,7 +109,9 @@ def make_sense(body: dict[str, Any]) -> None:
     if isinstance(body.get("maps"), list):
         body["maps"] = [TOOLS[index % len(TOOLS)] for index in range(len(body["maps"]))]
     if isinstance(body.get("regions"), list):
-        body["regions"] = [{"name": f"thing {index}", "box": fit(region)} for index, region in enumerate(body["regions"])]
+        body["regions"] = [
+            {"name": f"thing {index}", "box": fit(region)} for index, region in enumerate(body["regions"])
+        ]
 
 
 def fit(region: dict[str, Any]) -> list[int]:
