@@ -1,6 +1,6 @@
 """What a schema cannot say: files are real pictures, boxes lie inside them, names are those of tools and back ends.
 
-Every case keeps what Schemathesis broke on purpose; what it did not break is made good, so that refusals have one cause.
+Every case keeps what Schemathesis broke on purpose; the rest is made good, so that a refusal has one cause.
 """
 
 from __future__ import annotations
