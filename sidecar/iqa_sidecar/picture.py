@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from .bands import split_rows
 from .image_header import HeaderError, read_header
 from .reduction import block_means, viewing_factor
 
@@ -19,7 +20,6 @@ Shared = TypeVar("Shared")
 
 # Of B, G and R, as rgb2gray has them; cv2.cvtColor rounds them further and moves up to 0.4 % of the pixels by a level.
 _LUMA_WEIGHTS = np.array([[0.114020904255103, 0.587043074451121, 0.298936021293775]], np.float32)
-_BAND_ROWS = 64
 
 
 class UndecodableError(Exception):
@@ -68,8 +68,7 @@ class Picture:
         """Rounded to integers, because the metrics' published code takes it from Matlab's rgb2gray."""
         luma = np.empty((self.height, self.width), np.uint8)
         # In float32, because OpenCV's integer version is four times slower; in bands that stay in the cache.
-        for top in range(0, self.height, _BAND_ROWS):
-            band = slice(top, top + _BAND_ROWS)
+        for band in split_rows(self.height, self.width):
             exact = np.asarray(cv2.transform(self.bgr[band].astype(np.float32), _LUMA_WEIGHTS))
             exact += np.float32(0.5)
             np.copyto(luma[band], exact, casting="unsafe")

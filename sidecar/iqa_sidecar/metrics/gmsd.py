@@ -5,6 +5,7 @@ import math
 import cv2
 import numpy as np
 
+from ..bands import split_rows
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
 from .pooling import inside
@@ -24,8 +25,12 @@ def score(pair: Pair, wants_map: bool) -> Result:
 
 
 def _compare(image: Picture, reference: Picture) -> Plane:
-    first, second = gradient_energy(_half(image), PREWITT), gradient_energy(_half(reference), PREWITT)
-    return similarity_of_squares(first, second, _CONSTANT)
+    first, second = _half(image), _half(reference)
+    local = np.empty_like(first)
+    for rows in split_rows(*first.shape):
+        energy, other_energy = (gradient_energy(plane, PREWITT, rows) for plane in (first, second))
+        local[rows] = similarity_of_squares(energy, other_energy, _CONSTANT)
+    return local
 
 
 def _half(picture: Picture) -> Plane:

@@ -31,6 +31,11 @@ class Frame:
         return self.width + _BEFORE + _AFTER
 
     @property
+    def around(self) -> slice:
+        """With the rows above and below that its blocks reach into."""
+        return slice(max(0, self.rows.start - _BEFORE), min(self.height, self.rows.stop + _AFTER))
+
+    @property
     def count(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
@@ -46,13 +51,12 @@ class Frame:
 
 
 def frame_channels(bgr: NDArray[np.float32], weights: NDArray[np.float32], frame: Frame) -> tuple[Flat, ...]:
-    """Three weighted sums of blue, green and red, each as one framed array."""
-    top, bottom = frame.rows.start - _BEFORE, frame.rows.stop + _AFTER
-    inside = slice(max(0, top), min(frame.height, bottom))
-    mixed = cv2.split(cv2.transform(bgr[inside], weights))
-    framed = np.zeros((len(mixed), bottom - top, frame.stride), np.float32)
+    """Three weighted sums of blue, green and red of the rows around the band, each as one framed array."""
+    mixed = cv2.split(cv2.transform(bgr, weights))
+    framed = np.zeros((len(mixed), _BEFORE + frame.count + _AFTER, frame.stride), np.float32)
+    first = frame.around.start - frame.rows.start + _BEFORE
     for plane, channel in zip(framed, mixed, strict=True):
-        np.copyto(plane[inside.start - top : inside.stop - top, _BEFORE:-_AFTER], channel)
+        np.copyto(plane[first : first + len(bgr), _BEFORE:-_AFTER], channel)
     return tuple(plane.ravel() for plane in framed)
 
 

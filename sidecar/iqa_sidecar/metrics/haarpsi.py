@@ -1,11 +1,12 @@
 """HaarPSI of Reisenhofer et al. 2018: Haar wavelets of two scales compared, weighted by the third, and chroma."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..bands import split_rows
-from ..picture import Pair, Picture, Plane
+from ..picture import Pair, Plane
 from ..reduction import block_means
 from ..tool import Result, Tool, reference_of
 from .haar import Flat, Frame, frame_channels, haar_responses, sum_blocks
@@ -19,28 +20,44 @@ _SHRINK = 2
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """The logistic similarities' weighted mean, taken back through the logistic and squared; 1 is best."""
-    missing, weight = pair.local_map("haarpsi", lambda: _compare(pair.image, reference_of(pair)))
-    missing, weight = inside(pair, missing, _SHRINK), inside(pair, weight, _SHRINK)
-    total = total_of(missing)
+    if pair.box is None:
+        bands = list(_compare(pair)) if wants_map else _compare(pair)
+        missing, weight = np.sum([[total_of(plane) for plane in band] for band in bands], axis=0)
+        local = np.concatenate([_local_map(*band) for band in bands]) if wants_map else None
+        return Result(_value(missing, weight), local)
+    whole = pair.local_map("haarpsi", lambda: _whole_maps(pair))
+    lacking, strength = (inside(pair, plane, _SHRINK) for plane in whole)
+    local = _local_map(lacking, strength) if wants_map else None
+    return Result(_value(total_of(lacking), total_of(strength)), local)
+
+
+def _value(missing: float, weight: float) -> float:
     # Without any weight, as in two flat pictures, nothing can be missing either.
-    value = _back(_PERFECT - total / total_of(weight)) if total > 0 else 1.0
-    return Result(value, _local_map(missing, weight) if wants_map else None)
+    if not missing > 0:
+        return 1.0
+    mean = _PERFECT - missing / weight
+    return float((math.log(mean / (1 - mean)) / _STEEPNESS) ** 2)
 
 
-def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
-    """Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
-    halves = block_means(image.bgr, _SHRINK), block_means(reference.bgr, _SHRINK)
-    height, width = halves[0].shape[:2]
+def _whole_maps(pair: Pair) -> tuple[Plane, Plane]:
+    missing, weight = (np.concatenate(bands) for bands in zip(*_compare(pair), strict=True))
+    return missing, weight
+
+
+def _compare(pair: Pair) -> Iterator[tuple[Plane, Plane]]:
+    """Band by band: Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
+    image, reference = pair.image, reference_of(pair)
+    height, width = (-(-side // _SHRINK) for side in image.bgr.shape[:2])
     # Pictures without chroma are compared by their luma alone, as the authors do.
     with_chroma = image.channels == 3 or reference.channels == 3
-    missing, weight = np.empty((height, width), np.float32), np.empty((height, width), np.float32)
     for rows in split_rows(height, width):
         frame = Frame(rows, height, width)
-        planes, others = (frame_channels(half, _YIQ, frame) for half in halves)
-        local, strength = _compare_band(planes, others, frame, with_chroma)
-        missing[rows] = frame.unfold(local)
-        weight[rows] = frame.unfold(strength)
-    return missing, weight
+        around = slice(_SHRINK * frame.around.start, _SHRINK * frame.around.stop)
+        planes, others = (
+            frame_channels(block_means(picture.bgr[around], _SHRINK), _YIQ, frame) for picture in (image, reference)
+        )
+        missing, weight = _compare_band(planes, others, frame, with_chroma)
+        yield frame.unfold(missing), frame.unfold(weight)
 
 
 def _compare_band(
@@ -96,10 +113,6 @@ def _missing(sum_of_two: Flat) -> Flat:
     np.reciprocal(sum_of_two, out=sum_of_two)
     np.subtract(_PERFECT_ROUNDED, sum_of_two, out=sum_of_two)
     return sum_of_two
-
-
-def _back(mean: float) -> float:
-    return float((math.log(mean / (1 - mean)) / _STEEPNESS) ** 2)
 
 
 def _local_map(missing: Plane, weight: Plane) -> Plane:

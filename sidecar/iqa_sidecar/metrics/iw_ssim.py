@@ -25,10 +25,11 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     for level, exponent in enumerate(_WEIGHTS / _WEIGHTS.sum()):
         image, reference = bands[level], other_bands[level]
         last = level == _SCALES - 1
-        similarity = compare(image, reference, with_luminance=last).similarity
         if last:
-            mean = mean_of(similarity)
+            mean = compare(image, reference).similarity
         else:
+            similarity = np.empty([side - WINDOW_SIDE + 1 for side in image.shape], np.float32)
+            compare(image, reference, similarity, with_luminance=False)
             # The next coarser band tells of this one; the last, which is no difference, does not.
             parent = other_bands[level + 1] if level < _SCALES - 2 else None
             weight = find_information(image, reference, parent, margin=WINDOW_SIDE // 2)

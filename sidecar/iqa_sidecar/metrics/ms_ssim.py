@@ -4,7 +4,6 @@ import numpy as np
 
 from ..picture import Pair, halve
 from ..tool import Result, Tool, reference_of
-from .pooling import mean_of
 from .ssim import WINDOW_SIDE, compare, finest_means
 
 # The paper's exponents, from the finest scale to the coarsest.
@@ -21,7 +20,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
             image, reference = halve(image), halve(reference)
         local = compare(image, reference)
         last = level == len(_WEIGHTS) - 1
-        scales.append(mean_of(local.similarity) if last else local.contrast_structure)
+        scales.append(local.similarity if last else local.contrast_structure)
     # From what is missing, because the weights' own sum would not be exactly 1.
     return Result(1 - float(_WEIGHTS @ (1 - np.array(scales)) / _WEIGHTS.sum()))
 

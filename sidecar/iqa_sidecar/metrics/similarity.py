@@ -46,10 +46,14 @@ def similarity_of_squares(first: Plane, second: Plane, constant: float) -> Plane
     return result
 
 
-def gradient_energy(plane: Plane, kernel: Kernel) -> Plane:
-    """Square of the gradient, zeros outside the picture as Matlab's conv2 has them."""
+def gradient_energy(plane: Plane, kernel: Kernel, rows: slice | None = None) -> Plane:
+    """Square of the gradient, zeros outside the picture as Matlab's conv2 has them; of some rows, or all."""
+    top, bottom = (0, len(plane)) if rows is None else (rows.start, rows.stop)
+    first = max(0, top - 1)
+    around = plane[first : bottom + 1]
     difference, smooth = kernel
-    across, down = _filter(plane, difference, smooth), _filter(plane, smooth, difference)
+    across, down = _filter(around, difference, smooth), _filter(around, smooth, difference)
+    across, down = across[top - first : bottom - first], down[top - first : bottom - first]
     # Not cv2.magnitude: its last bit depends on where the array lies in memory.
     across *= across
     down *= down

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import allocate, band_height, split_rows
+from ..bands import allocate, fit, split_tiles
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
 from .pooling import inside, mean_of, total_of
@@ -24,60 +24,70 @@ def score(pair: Pair, wants_map: bool) -> Result:
     if pair.box is None and not wants_map:
         return Result(finest_means(pair)[0])
     local = inside(pair, _whole_map(pair), margin=_RADIUS)
-    return Result(mean_of(local), np.clip(local, 0, 1) if wants_map else None)
+    value = finest_means(pair)[0] if pair.box is None else mean_of(local)
+    return Result(value, np.clip(local, 0, 1) if wants_map else None)
 
 
 def finest_means(pair: Pair) -> tuple[float, float]:
     """Of the whole pictures at full size: similarity, and its factor of contrast and structure, for MS-SSIM."""
 
-    def compute() -> tuple[float, float]:
-        whole = compare(pair.image.luma_bytes, reference_of(pair).luma_bytes)
-        return mean_of(whole.similarity), whole.contrast_structure
-
-    return pair.share("ssim means", compute)
+    means = pair.share("ssim means", lambda: compare(pair.image.luma_bytes, reference_of(pair).luma_bytes))
+    return means.similarity, means.contrast_structure
 
 
 def _whole_map(pair: Pair) -> Plane:
     luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
-    return pair.local_map("ssim", lambda: compare(luma, other_luma).similarity)
+
+    def make() -> Plane:
+        local = np.empty([side - WINDOW_SIDE + 1 for side in luma.shape], np.float32)
+        means = compare(luma, other_luma, local)
+        pair.share("ssim means", lambda: means)
+        return local
+
+    return pair.local_map("ssim", make)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The local map wherever the whole window lies inside, and the mean of its factor of contrast and structure."""
+    """Means wherever the whole window lies inside: of the similarity, and of its factor of contrast and structure."""
 
-    # Of luminance, contrast and structure, or of the last two alone.
-    similarity: Plane
+    similarity: float
     contrast_structure: float
 
 
 def compare(
-    image: NDArray[np.uint8] | Plane, reference: NDArray[np.uint8] | Plane, with_luminance: bool = True
+    image: NDArray[np.uint8] | Plane,
+    reference: NDArray[np.uint8] | Plane,
+    local: Plane | None = None,
+    with_luminance: bool = True,
 ) -> Comparison:
     """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
     2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
     Identical pictures have d = 0 and so exactly 1; swapping the pictures changes the sign of d and so not one bit.
+    Fills the local map, if given: of the similarity, or of contrast and structure alone.
     """
     rows, columns = (side - WINDOW_SIDE + 1 for side in image.shape)
-    similarity = np.empty((rows, columns), np.float32)
-    structure = 0.0
-    work = allocate(5, min(rows, band_height(image.shape[1])) + WINDOW_SIDE - 1, image.shape[1])
-    for band in split_rows(rows, image.shape[1]):
-        around = slice(band.start, band.stop + WINDOW_SIDE - 1)
-        structure += _compare_band(image[around], reference[around], work, similarity[band], with_luminance)
-    return Comparison(similarity, structure / similarity.size)
+    similarity = structure = 0.0
+    border = WINDOW_SIDE - 1
+    work = allocate(5, rows, columns, border)
+    for tile in split_tiles(rows, columns):
+        around = tuple(slice(part.start, part.stop + border) for part in tile)
+        ratio, product = _compare_tile(image[around], reference[around], work)
+        structure += total_of(ratio)
+        similarity += total_of(product)
+        if local is not None:
+            np.copyto(local[tile], product if with_luminance else ratio)
+    return Comparison(similarity / (rows * columns), structure / (rows * columns))
 
 
-def _compare_band(
+def _compare_tile(
     image: NDArray[np.uint8] | Plane,
     reference: NDArray[np.uint8] | Plane,
     work: NDArray[np.float32],
-    similarity: Plane,
-    with_luminance: bool,
-) -> float:
-    """Fills the map and returns the sum of its factor of contrast and structure."""
-    total, difference, filtered, mean, other_mean = (plane[: len(image)] for plane in work)
+) -> tuple[Plane, Plane]:
+    """Contrast and structure, and the similarity; both lie in `work`."""
+    total, difference, filtered, mean, other_mean = fit(work, *image.shape)
     np.copyto(total, image)
     np.copyto(filtered, reference)
     np.subtract(total, filtered, out=difference)
@@ -95,13 +105,9 @@ def _compare_band(
     other_variance -= other_mean
     ratio = difference[: len(variance)]
     _similarity(variance, other_variance, _C2, ratio)
-    structure = total_of(ratio[:, valid])
-    if with_luminance:
-        _similarity(mean, other_mean, _C1, variance)
-        np.multiply(ratio[:, valid], variance[:, valid], out=similarity)
-    else:
-        np.copyto(similarity, ratio[:, valid])
-    return structure
+    _similarity(mean, other_mean, _C1, variance)
+    variance *= ratio
+    return ratio[:, valid], variance[:, valid]
 
 
 def _similarity(total: Plane, difference: Plane, constant: np.float32, out: Plane) -> None:

@@ -6,10 +6,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import allocate, band_height, split_rows
+from ..bands import allocate, fit, split_rows, split_tiles
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
 from .pooling import total_of
+
+# Bytes at full size, and from then on what shrinking made of them.
+Source = NDArray[np.uint8] | Plane
 
 # Of the eye, in the model of the paper.
 _NOISE = np.float32(2)
@@ -23,13 +26,15 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
     # Squares of what is left are smaller, and so is what float32 loses in E[x²] - μ²; a flat picture is exactly zero.
     level = np.float32(round(cv2.mean(other_luma)[0]))
-    image, reference = (np.subtract(plane, level, dtype=np.float32) for plane in (luma, other_luma))
+    image: Source = luma
+    reference: Source = other_luma
     kept = available = 0.0
     for scale, side in enumerate(_WINDOWS):
         kernel = np.asarray(cv2.getGaussianKernel(side, side / 5), np.float32)
         if scale > 0:
-            image, reference = _shrink(image, kernel), _shrink(reference, kernel)
-        numerator, denominator = _information(image, reference, kernel)
+            image, reference = _shrink(image, kernel, level), _shrink(reference, kernel, level)
+            level = np.float32(0)
+        numerator, denominator = _information(image, reference, kernel, level)
         kept += numerator
         available += denominator
     if available == 0:
@@ -38,32 +43,40 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     return Result(kept / available)
 
 
-def _shrink(plane: Plane, kernel: NDArray[np.float32]) -> Plane:
+def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Plane:
     radius = len(kernel) // 2
-    filtered = cv2.sepFilter2D(plane, -1, kernel, kernel)
-    return np.ascontiguousarray(filtered[radius:-radius:2, radius:-radius:2], np.float32)
+    rows, columns = (-(-(side - 2 * radius) // 2) for side in plane.shape)
+    result = np.empty((rows, columns), np.float32)
+    for band in split_rows(rows, 2 * columns):
+        around = np.subtract(plane[2 * band.start : 2 * band.stop - 1 + 2 * radius], level, dtype=np.float32)
+        result[band] = cv2.sepFilter2D(around, -1, kernel, kernel)[radius:-radius:2, radius:-radius:2]
+    return result
 
 
-def _information(image: Plane, reference: Plane, kernel: NDArray[np.float32]) -> tuple[float, float]:
+def _information(
+    image: Source, reference: Source, kernel: NDArray[np.float32], level: np.float32
+) -> tuple[float, float]:
     border = len(kernel) - 1
-    height, width = image.shape
-    rows = height - border
-    work = allocate(6, min(rows, band_height(width)) + border, width)
+    rows, columns = (side - border for side in image.shape)
+    work = allocate(8, rows, columns, border)
     kept = available = 0.0
-    for band in split_rows(rows, width):
-        around = slice(band.start, band.stop + border)
-        numerator, denominator = _band_information(image[around], reference[around], kernel, work)
+    for tile in split_tiles(rows, columns):
+        around = tuple(slice(part.start, part.stop + border) for part in tile)
+        centred, other_centred, *planes = fit(work, *image[around].shape)
+        np.subtract(image[around], level, out=centred)
+        np.subtract(reference[around], level, out=other_centred)
+        numerator, denominator = _tile_information(centred, other_centred, kernel, planes)
         kept += numerator
         available += denominator
     return kept, available
 
 
-def _band_information(
-    image: Plane, reference: Plane, kernel: NDArray[np.float32], work: NDArray[np.float32]
+def _tile_information(
+    image: Plane, reference: Plane, kernel: NDArray[np.float32], work: list[Plane]
 ) -> tuple[float, float]:
     radius = len(kernel) // 2
     valid = slice(radius, -radius)
-    product, *planes = (plane[: len(image)] for plane in work)
+    product, *planes = work
 
     def average(plane: Plane, out: Plane) -> Plane:
         return np.asarray(cv2.sepFilter2D(plane, -1, kernel, kernel, dst=out), np.float32)[valid]

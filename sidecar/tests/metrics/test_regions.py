@@ -89,3 +89,11 @@ def test_a_box_with_too_little_of_a_coarse_map_is_refused() -> None:
     large = np.zeros((3072, 3072, 3), np.uint8)
     with pytest.raises(ToolError, match="at least 2 × 2 values of the local map"):
         run_tool(TOOLS["MDSI"], Pair(Picture(large), Picture(large)).within((1, 1, 16, 16)), False)
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_asking_for_the_map_does_not_change_the_value(tool: str) -> None:
+    # Large enough for several tiles, of which the sums are added up.
+    photo = pictures.photo(4, 300, 2100)
+    pair = Pair(Picture(pictures.jpeg(photo, 30)), Picture(photo))
+    assert run_tool(TOOLS[tool], pair, True).value == run_tool(TOOLS[tool], pair, False).value
