@@ -27,6 +27,7 @@ export const ToolRow = defineModel('ToolRow', Type.Object({
   range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: "Lowest and highest value of the tool." }),
   strengths: ByCategory(Type.Number({ minimum: 0, maximum: 1 }), 'How well it ranks strengths of each distortion: rank correlation on the data named in strengths_origin.'),
   strengths_origin: NonBlank('What the strengths were measured on.'),
+  on_request: Type.Boolean({ default: false, description: 'Run only when a question names it: too slow, or not well enough measured, to be chosen.' }),
   cost_ms_per_megapixel: Type.Number({ minimum: 0, description: 'CPU time on one core.' }),
   min_side: Type.Integer({ minimum: 1, description: 'Smallest width and height in pixels.' }),
   version: NonBlank('Version of the implementation; part of every cache key.'),

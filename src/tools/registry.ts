@@ -50,11 +50,11 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
   return tool.available ? null : tool.reason ?? 'The sidecar cannot run it';
 }
 
-/** Tools that may answer for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
+/** Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
 export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean): ToolRow[] {
   const strength = (row: ToolRow): number => row.strengths[category] ?? 0;
   return rows
-    .filter((row) => hasReference || row.type === 'NR')
+    .filter((row) => !row.on_request && (hasReference || row.type === 'NR'))
     .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
       || strength(b) - strength(a)
       || a.cost_ms_per_megapixel - b.cost_ms_per_megapixel);
