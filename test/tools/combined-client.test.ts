@@ -37,17 +37,17 @@ t.test('tools of both are listed, and who offers one runs it', async (t) => {
   const named = await assess('What is the MUSIQ score of this image?');
   t.match(named.executor_evidence?.tool_logs, [{ tool_name: 'MUSIQ', raw_score: Number, normalized_score: Number, fallback: false, error: null }]);
   const missing = await assess('What is the TOPIQ-NR score of this image?');
-  t.match(missing.executor_evidence?.tool_logs?.[0], { tool_name: 'TOPIQ-NR', raw_score: null, error: /weights are not mounted/ });
-  t.match(missing.executor_evidence?.tool_logs?.[1], { fallback: true, error: null });
+  t.match(missing.executor_evidence?.tool_logs[0], { tool_name: 'TOPIQ-NR', raw_score: null, error: /weights are not mounted/ });
+  t.match(missing.executor_evidence?.tool_logs[1], { fallback: true, error: null });
   const unasked = await assess('How is the overall quality of this image?');
-  t.ok(unasked.executor_evidence?.tool_logs?.every(({ tool_name }) => tool_name !== 'MUSIQ'), 'never chosen unasked');
+  t.ok(unasked.executor_evidence?.tool_logs.every(({ tool_name }) => tool_name !== 'MUSIQ'), 'never chosen unasked');
 });
 
 t.test('while the second is away its tools are unavailable and the others work', async (t) => {
   const { app } = await buildTestApp(t, { adjust: anyLicence, pyiqa: () => 'http://127.0.0.1:9' });
   t.match((await app.inject('/tools/MUSIQ')).json(), { available: false, reason: /pyiqa sidecar .*PYIQA_SIDECAR_URL/ });
   const response = await app.inject(await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score?' }));
-  t.match(response.json<Assessment>().executor_evidence?.tool_logs?.at(-1), { fallback: true, error: null });
+  t.match(response.json<Assessment>().executor_evidence?.tool_logs.at(-1), { fallback: true, error: null });
 });
 
 t.test('with permissive licences the tier does not exist', async (t) => {
@@ -56,7 +56,7 @@ t.test('with permissive licences the tier does not exist', async (t) => {
   t.ok(tools.every(({ tier }) => tier === 'base'));
   t.equal((await app.inject('/tools/MUSIQ')).statusCode, 404);
   const response = await app.inject(await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }));
-  t.equal(response.json<Assessment>().plan?.required_tool, null, 'a planner does not know the name');
+  t.equal(response.json<Assessment>().plan.required_tool, null, 'a planner does not know the name');
 });
 
 /** A client that plays events, with a pause before each; an error ends it. */
