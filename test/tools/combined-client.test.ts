@@ -56,7 +56,7 @@ t.test('with permissive licences the tier does not exist', async (t) => {
   t.ok(tools.every(({ tier }) => tier === 'base'));
   t.equal((await app.inject('/tools/MUSIQ')).statusCode, 404);
   const response = await app.inject(await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }));
-  t.equal(response.json<Assessment>().plan.required_tool, null, 'a planner does not know the name');
+  t.equal(response.json<Assessment>().plan?.required_tool, null, 'a planner does not know the name');
 });
 
 /** A client that plays events, with a pause before each; an error ends it. */
