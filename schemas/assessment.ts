@@ -8,7 +8,7 @@ import { DistortionCategory, Level, LEVELS, NonBlank, OrNull, Score, Severity, T
 
 const closed = { additionalProperties: false } as const;
 
-const ImageInfo = Type.Object({
+export const ImageInfo = Type.Object({
   sha256: Type.String({ description: 'Of the uploaded bytes.' }),
   width: Type.Integer({ description: 'Pixels, upright.' }),
   height: Type.Integer({ description: 'Pixels, upright.' }),

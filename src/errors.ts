@@ -13,6 +13,8 @@ export const ERROR_KINDS = {
   IQA_INPUT_NOT_FOUND: { status: 404, title: 'There is nothing here', retryable: false },
   IQA_INPUT_METHOD: { status: 405, title: 'This method is not allowed here', retryable: false },
   IQA_INPUT_TIMEOUT: { status: 408, title: 'The request came too slowly', retryable: true },
+  IQA_INPUT_ID_TAKEN: { status: 409, title: 'There is an assessment of this id already', retryable: false },
+  IQA_INPUT_RUN_ACTIVE: { status: 409, title: 'The assessment is being worked on', retryable: true },
   IQA_INPUT_UNCHANGED: { status: 412, title: 'The answer has not changed', retryable: false },
   IQA_INPUT_TOO_LARGE: { status: 413, title: 'The request is too large', retryable: false },
   IQA_INPUT_MEDIA_TYPE: { status: 415, title: 'This media type is not accepted', retryable: false },
@@ -22,9 +24,12 @@ export const ERROR_KINDS = {
   IQA_INTERNAL: { status: 500, title: 'Something went wrong on our side', retryable: true },
   IQA_MODEL_FAILED: { status: 502, title: 'The reasoner failed', retryable: true },
   IQA_BUSY: { status: 503, title: 'Too much to do at the moment', retryable: true },
+  IQA_STORE_UNAVAILABLE: { status: 503, title: 'The store of checkpoints is not available', retryable: true },
   IQA_TOOL_UNAVAILABLE: { status: 503, title: 'The measuring tools are not available', retryable: true },
   IQA_TOOL_FAILED: { status: 502, title: 'The measuring tools gave no usable answer', retryable: true },
   IQA_MODEL_TIMEOUT: { status: 504, title: 'The reasoner took too long', retryable: true },
+  IQA_GATEWAY_UNREACHABLE: { status: 502, title: 'The service cannot be reached', retryable: true },
+  IQA_GATEWAY_TIMEOUT: { status: 504, title: 'The service did not answer in time', retryable: true },
   IQA_DEADLINE: { status: 504, title: 'The assessment took too long', retryable: true },
 } as const satisfies Record<string, ErrorKind>;
 
