@@ -19,12 +19,14 @@ export interface TestApp {
 export interface TestAppOptions {
   environment?: Record<string, string>;
   origin?: SidecarOrigin;
+  /** Nothing is written down: for tests with very many requests. */
+  quiet?: boolean;
   adjust?: (config: Config) => Config;
 }
 
-export async function buildTestApp(t: Test, { environment = {}, origin, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
+export async function buildTestApp(t: Test, { environment = {}, origin, quiet = false, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
-  const { log, logs } = captureLog();
+  const { log, logs } = quiet ? { log: pino({ level: 'silent' }), logs: [] } : captureLog();
   const spool = await createSpool(t.testdir());
   const sidecar = createSidecarClient(origin ?? await testSidecar(t));
   const app = await buildApp(config, { log, spool, sidecar });

@@ -94,7 +94,7 @@ t.test('a request chooses among those configured, by name; all others are refuse
 
 t.test('a key cannot be printed', async (t) => {
   const config = loadConfig({ OPENAI_API_KEY: 'sk-very-secret-key' });
-  const shown = [JSON.stringify(config), inspect(config, { depth: 9, showHidden: true }), String(config.providers['openai']?.key), `${String(new Secret('sk-very-secret-key'))}`];
+  const shown = [JSON.stringify(config), inspect(config, { depth: 9, showHidden: true }), String(config.providers['openai']?.key), String(new Secret('sk-very-secret-key'))];
   for (const text of shown) t.notOk(text.includes('very-secret'), text.slice(0, 80));
   t.equal(config.providers['openai']?.key?.reveal(), 'sk-very-secret-key');
 });

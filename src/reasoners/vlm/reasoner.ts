@@ -71,7 +71,8 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
     chain, settings: models, budget, backoff: models.backoff, cache: options.cache, log: occasion.log,
   });
   const workplace: Workplace = {
-    ...options, session, pictures: createPictureSource(occasion.image, occasion.reference, models.pictures), size: occasion.image.info, notes: { measured: null },
+    ...options, session, size: occasion.image.info, notes: { measured: null },
+    pictures: createPictureSource(occasion.image, occasion.reference, models.pictures),
   };
   const reasons = new Map<Role, string>();
   let { identity } = source;
