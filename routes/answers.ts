@@ -6,13 +6,14 @@ const MEANINGS = {
   400: 'The request cannot be read.',
   404: 'There is nothing of that name.',
   408: 'The request came too slowly.',
+  409: 'The id is taken, or the assessment is being worked on; Retry-After then says when to try again.',
   412: 'The answer is the one whose ETag you sent in If-None-Match.',
   413: 'Too many bytes, pixels, files or fields.',
   415: 'A content type or image format that is not accepted.',
   422: 'The input does not fit, or the file is no readable picture.',
   500: 'Our fault.',
   502: 'The reasoner or the tools failed.',
-  503: 'Busy, stopping, or the tools are not available; Retry-After says when to try again.',
+  503: 'Busy, stopping, or the tools or the store of checkpoints are not available; Retry-After says when to try again.',
   504: 'It took too long.',
 } as const;
 type Status = keyof typeof MEANINGS;
@@ -23,6 +24,7 @@ export const REQUEST_ID_HEADER = {
 } as const;
 
 const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; description: string }>>> = {
+  409: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again, when that makes sense.' } },
   412: { etag: { type: 'string', description: 'Of the answer that you have.' } },
   503: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again.' } },
 };

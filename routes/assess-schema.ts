@@ -1,6 +1,6 @@
 // What POST /assess takes and gives, as its OpenAPI description: both bodies, both kinds of answer, every header and status.
 import Type from 'typebox';
-import { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
+import { AssessJsonRequest, AssessmentId, AssessRequest } from '../schemas/assess-request.ts';
 import { Assessment } from '../schemas/assessment.ts';
 import { STREAM_EVENTS } from '../schemas/progress.ts';
 import { problems, REQUEST_ID_HEADER } from './answers.ts';
@@ -18,6 +18,7 @@ export const assessSchema = {
     + 'Identical requests at the same time are computed once. Send a form, or JSON with the files as base64; accept JSON, or text/event-stream for progress.',
   headers: Type.Object({
     'if-none-match': Type.Optional(Type.String({ description: 'ETag of an answer that you have: if this request would have the same one, it is answered 412 and nothing is computed.' })),
+    'x-assessment-id': Type.Optional(AssessmentId('Your own id of this assessment, a UUID that nobody can guess; where checkpoints are on, an interrupted run is resumed under it.')),
     'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
   }),
   body: {
@@ -35,6 +36,6 @@ export const assessSchema = {
       },
       content: { 'application/json': { schema: Assessment }, 'text/event-stream': { schema: EventStream } },
     },
-    ...problems(400, 408, 412, 413, 415, 422, 500, 502, 503, 504),
+    ...problems(400, 408, 409, 412, 413, 415, 422, 500, 502, 503, 504),
   },
 };

@@ -88,7 +88,8 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
       const digest = await identify(upload);
       const etag = etagOf(digest);
       if (matchesEtag(request.headers['if-none-match'], etag)) throw new IqaError('IQA_INPUT_UNCHANGED', 'The answer is the one you have: same inputs, same versions', { etag });
-      const flight = receive(digest, { ...upload, session, requestId: request.id, log: request.log as Logger, signal });
+      const id = chosenId(request.headers['x-assessment-id']);
+      const flight = receive(digest, { ...upload, id, session, requestId: request.id, log: request.log as Logger, signal });
       const finish = (assessment: Assessment) => withRequestId(assessment, request.id);
       if (request.headers.accept?.includes(EVENT_STREAM)) return sendEvents(request, reply, flight, finish);
       const assessment = finish(await orAborted(flight.result, signal));
@@ -110,8 +111,11 @@ function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number)
   sendProblem(new IqaError('IQA_INPUT_TIMEOUT', `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`), request, reply);
 }
 
+/** Ids are compared as text, so that both cases of a digit must be one. */
+const chosenId = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header.toLowerCase() : null);
+
 /** Fires when the client goes away before it has its answer. */
-function hangUpSignal(reply: FastifyReply): AbortSignal {
+export function hangUpSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.on('close', () => {
     if (!reply.raw.writableEnded) controller.abort(new DOMException('The client hung up', 'AbortError'));

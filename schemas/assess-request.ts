@@ -19,6 +19,11 @@ export const Region = Type.Object({
 }, { additionalProperties: false, description: 'Where an object is.' });
 export type Region = Static<typeof Region>;
 
+/** Any version of UUID. An unguessable one is in the client's own interest: whoever knows an id can fetch its answer. */
+export const AssessmentId = (description: string) => Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', description, ...example('6b1f4f5e-0c55-4c3f-9d0a-3f6f0c1f7a11'),
+});
+
 export const AssessRequest = Type.Object({
   image: File('The image to assess.'),
   reference: Type.Optional(File('The pristine original of the same size, for full-reference tools.')),

@@ -8,7 +8,7 @@ import { DistortionCategory, Level, LEVELS, NonBlank, OrNull, Score, Severity, T
 
 const closed = { additionalProperties: false } as const;
 
-const ImageInfo = Type.Object({
+export const ImageInfo = Type.Object({
   sha256: Type.String({ description: 'Of the uploaded bytes.' }),
   width: Type.Integer({ description: 'Pixels, upright.' }),
   height: Type.Integer({ description: 'Pixels, upright.' }),
@@ -42,6 +42,7 @@ export const Finding = Type.Object({
   severity: Severity,
   confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the reasoner is of it, or null where it did not say.'),
   measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
+  sides: Type.Record(Type.String(), Severity, { description: 'How severe each side of it is, where sides are told apart: underexposure and overexposure, …' }),
 }, { ...closed, description: 'A distortion that was looked at.' });
 export type Finding = Static<typeof Finding>;
 

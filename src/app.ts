@@ -8,12 +8,15 @@ import { assessRoutes } from '../routes/assess.ts';
 import { errorRoutes } from '../routes/errors.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { healthRoutes } from '../routes/health.ts';
+import { resumeRoutes } from '../routes/resume.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
 import { createAdmission, type Admission } from './admission.ts';
 import { createAssessor } from './assessor.ts';
+import type { Checkpoints } from './checkpoints/checkpoints.ts';
+import { createDurableAssessor } from './checkpoints/durable-assessor.ts';
 import type { Config } from './config.ts';
-import { createIdentity } from './identity.ts';
+import { createFingerprint, createIdentity } from './identity.ts';
 import type { Spool } from './images/spool.ts';
 import { registerOpenApi } from './openapi.ts';
 import { buildGraph } from './pipeline/graph.ts';
@@ -31,10 +34,12 @@ export interface Parts {
   sidecar: SidecarClient;
   /** Given by who wants to drain it; otherwise made from the configuration. */
   admission?: Admission;
+  /** Who thinks; the shipped choice unless told. */
+  reasoners?: typeof createReasoners;
 }
 
 export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
-  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission) } = parts;
+  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission), reasoners = createReasoners } = parts;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -53,21 +58,34 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerOpenApi(app as unknown as FastifyInstance, config.version);
 
   const registry = loadRegistry(config.root);
-  const graph = buildGraph(config.pipeline, log);
+  const checkpoints = await openCheckpointsIfWanted(config, log);
+  if (checkpoints) app.addHook('onClose', () => checkpoints.close());
+  const graph = buildGraph(config.pipeline, log, checkpoints?.saver);
   const cache = createResultCache(config.pipeline.cache.entries);
-  const selectReasoner = createReasoners(config, registry);
+  const selectReasoner = reasoners(config, registry);
   const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+  const fingerprint = createFingerprint({ config: config.pipeline, version: config.version, registry, selectReasoner });
+  const durable = checkpoints && createDurableAssessor({ assess, graph, checkpoints, fingerprint });
 
-  const receive = createReception({ assess, admission, requestTimeoutMs: config.pipeline.timeouts_ms.request, limits: config });
+  const requestTimeoutMs = config.pipeline.timeouts_ms.request;
+  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config });
   const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
 
   await app.register(assessRoutes, { receive, identify, admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle });
+  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, requestTimeoutMs });
   await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
   await app.register(schemaRoutes);
   await app.register(errorRoutes);
   return app as unknown as FastifyInstance;
+}
+
+/** The drivers of a database are loaded only by those who have asked for one. */
+async function openCheckpointsIfWanted({ checkpoints: settings }: Config, log: Logger): Promise<Checkpoints | null> {
+  if (settings.store === 'none') return null;
+  const { openCheckpoints } = await import('./checkpoints/checkpoints.ts');
+  return openCheckpoints(settings, log);
 }
 
 /** Every answer carries the request's id; one line per request says how it ended. */

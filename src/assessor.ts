@@ -1,5 +1,5 @@
 // One assessment from prepared pictures to the response: builds the run, drives the graph, assembles the answer.
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { AssessRequest, Region } from '../schemas/assess-request.ts';
 import { DEFAULT_QUERY } from '../schemas/assess-request.ts';
@@ -12,6 +12,7 @@ import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
 import { collectMaps, findMapTools } from './local-maps.ts';
+import { continueEvidence, continueReasoner, type Carried } from './pipeline/carried.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { PipelineState } from './pipeline/state.ts';
@@ -49,22 +50,30 @@ export interface Call {
   report: (event: ProgressEvent) => void;
 }
 
-export type Assessor = (input: AssessmentInput, call: Call) => Promise<Assessment>;
+/** A run whose stages are stored under its id. */
+export interface Thread {
+  /** What an earlier process has done of it; null when it begins here. */
+  earlier: { carried: Carried | null; measured: boolean } | null;
+}
+
+export type Assessor = (input: AssessmentInput, call: Call, thread?: Thread) => Promise<Assessment>;
 
 export function createAssessor(options: AssessorOptions): Assessor {
   const { config, graph } = options;
-  return async (input, call) => {
+  return async (input, call, thread) => {
     const started = performance.now();
     const { deadline } = call;
-    const run = createRun(options, input, call);
+    const run = createRun(options, input, call, thread?.earlier?.carried);
     const mapTools = findMapTools(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
-    if (run.reasoner.speculates) run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
     try {
-      const settings = { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal };
+      // 'sync': where stages are stored, each is before the next one begins.
+      const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
+      const configurable = { run, ...(thread ? { thread_id: call.id } : {}) };
       const [state, maps] = await Promise.all([
-        graph.invoke(initialState(input), settings) as Promise<PipelineState>,
+        graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as Promise<PipelineState>,
         collectMaps(mapTools, run),
       ]);
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
@@ -83,15 +92,18 @@ export function createAssessor(options: AssessorOptions): Assessor {
 const TOOL_SHARE = 1 / 3;
 const SHORTEST_TOOL_MS = 100;
 
-function createRun({ config, registry, client, cache, selectReasoner }: AssessorOptions, input: AssessmentInput, call: Call): RunContext {
+function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, carried: Carried | null = null): RunContext {
+  const { config, registry, client, cache, selectReasoner } = options;
   const { deadline, report } = call;
   const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
+  const evidence = createEvidenceSource({
+    client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
+    onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
+  });
+  const reasoner = selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline });
   return {
-    reasoner: selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline }),
-    evidence: createEvidenceSource({
-      client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
-      onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
-    }),
+    reasoner: carried ? continueReasoner(reasoner, carried) : reasoner,
+    evidence: carried ? continueEvidence(evidence, carried) : evidence,
     registry,
     log: call.log,
     choices: input.choices ?? [],
@@ -99,7 +111,7 @@ function createRun({ config, registry, client, cache, selectReasoner }: Assessor
     priorContext: input.prior_context ?? null,
     verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
-    timings: {},
+    timings: { ...carried?.timings_ms },
     signal: AbortSignal.any([call.signal, deadline.signal]),
     deadline,
     report,
@@ -113,8 +125,9 @@ function describeOutcome({ tool, region, value, score, cached, error }: ToolOutc
 function initialState(input: AssessmentInput) {
   return {
     query: input.query ?? DEFAULT_QUERY,
-    image_path: input.image.path,
-    ...(input.reference ? { reference_path: input.reference.path } : {}),
+    // Names below the folder that `checkImagePath` looks into: a process that resumes the run may have that folder elsewhere.
+    image_path: basename(input.image.path),
+    ...(input.reference ? { reference_path: basename(input.reference.path) } : {}),
     iteration_count: 0,
     max_replan_iterations: input.max_replan_iterations ?? DEFAULT_MAX_REPLAN_ITERATIONS,
   };

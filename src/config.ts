@@ -6,6 +6,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { MAX_REPLAN_LIMIT } from '../schemas/assess-request.ts';
 import { defineModel, parse, ValidationError } from '../schemas/model.ts';
+import { CheckpointSection, resolveCheckpoints } from './checkpoints/settings.ts';
 import { ConfigError, messageOf } from './errors.ts';
 import { interpolate } from './vlm/interpolation.ts';
 import { ModelBackendsFile } from './vlm/model-backends-file.ts';
@@ -24,6 +25,7 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+  checkpoints: CheckpointSection,
 }, { additionalProperties: false }));
 export type PipelineConfig = Static<typeof PipelineFile>;
 
@@ -36,6 +38,9 @@ export const SETTINGS = {
   IQA_MAX_UPLOAD_BYTES: { default: '25000000', description: 'Largest file accepted, in bytes.' },
   IQA_MAX_PIXELS: { default: '50000000', description: 'Largest picture accepted, in pixels.' },
   IQA_SHUTDOWN_GRACE_MS: { default: '10000', description: 'How long running requests may finish after SIGTERM.' },
+  IQA_CHECKPOINTS: { default: '', description: 'Store of checkpoints: none, sqlite or postgres; default: checkpoints.store in configs/pipeline.yaml.' },
+  IQA_CHECKPOINTS_DIR: { default: '', description: 'Folder of the SQLite file and of the pictures of unfinished runs; default: checkpoints.dir in configs/pipeline.yaml.' },
+  IQA_CHECKPOINTS_URL: { default: '', description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
   IQA_MODEL_BACKENDS: { default: 'configs/model_backends.yaml', description: 'The file that says which models reason; a relative path starts at the project.' },
@@ -61,6 +66,7 @@ export type Config = ReturnType<typeof loadConfig>;
 export function loadConfig(environment: Record<string, string | undefined> = process.env, root = projectRoot()) {
   const setting = (name: SettingName): string => environment[name]?.trim() || SETTINGS[name].default;
   const pipeline = readYaml(root, 'configs/pipeline.yaml', PipelineFile);
+  const checkpointSettings = { store: setting('IQA_CHECKPOINTS'), dir: setting('IQA_CHECKPOINTS_DIR'), url: setting('IQA_CHECKPOINTS_URL') };
   const models = readYaml(root, setting('IQA_MODEL_BACKENDS'), ModelBackendsFile, (content) => interpolate(content, environment));
   return deepFreeze({
     root,
@@ -73,6 +79,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
     sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
     pipeline,
+    checkpoints: resolveCheckpoints(pipeline.checkpoints, checkpointSettings, root),
     models,
     providers: resolveProviders(models, environment),
     version: packageVersion(root),

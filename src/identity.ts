@@ -20,15 +20,23 @@ export interface IdentityOptions {
 export type Identify = (upload: { files: Upload['files']; body: AssessRequest }) => Promise<string>;
 
 export function createIdentity({ config, version, registry, sidecar, selectReasoner }: IdentityOptions): Identify {
-  const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
+  const fingerprint = createFingerprint({ config, version, registry, selectReasoner });
   return async ({ files, body }) => {
-    const reasoner = selectReasoner(body.backend);
     const engine = await sidecar.tools().then((tools) => [tools.engine, tools.measurements.version, tools.tools], () => null);
     const { image, reference, backend, ...question } = body;
     return hash([
-      rules, reasoner.identity, reasoner.version, engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
+      fingerprint(body.backend), engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
       { query: DEFAULT_QUERY, max_replan_iterations: DEFAULT_MAX_REPLAN_ITERATIONS, align: 'none', choices: [], regions: [], prior_context: null, maps: [], ...question },
     ]);
+  };
+}
+
+/** The rules that a stage works by, whatever it is asked: stages made under different ones are not put together. */
+export function createFingerprint({ config, version, registry, selectReasoner }: Omit<IdentityOptions, 'sidecar'>): (backend: string | undefined) => string {
+  const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
+  return (backend) => {
+    const reasoner = selectReasoner(backend);
+    return hash([rules, reasoner.identity, reasoner.version]);
   };
 }
 

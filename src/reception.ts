@@ -18,6 +18,8 @@ import type { SpoolSession } from './images/spool.ts';
 export interface ReceivedRequest {
   files: Upload['files'];
   body: AssessRequest;
+  /** Of the assessment, when the client has chosen it. */
+  id?: string | null;
   session: SpoolSession;
   requestId: string;
   log: Logger;
@@ -38,9 +40,10 @@ export type Reception = (digest: string, request: ReceivedRequest) => Assessment
 
 export function createReception({ assess, admission, requestTimeoutMs, limits }: ReceptionOptions): Reception {
   const flights = createFlights<ProgressEvent, Assessment>();
-  return (digest, { files, body, session, requestId, log, signal }) => {
-    const id = randomUUID();
-    const flight = flights.join(digest, signal, async (report, abandoned) => {
+  return (digest, { files, body, id: chosenId = null, session, requestId, log, signal }) => {
+    const id = chosenId ?? randomUUID();
+    // A run that somebody will ask for by its id is a run of its own.
+    const flight = flights.join(chosenId === null ? digest : `${digest} ${chosenId}`, signal, async (report, abandoned) => {
       const deadline = startDeadline(requestTimeoutMs);
       const work = async () => {
         const pictures = await preparePictures(files, body.align, session, limits);
@@ -55,7 +58,7 @@ export function createReception({ assess, admission, requestTimeoutMs, limits }:
   };
 }
 
-async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, deadline: Deadline, abandoned: AbortSignal): Promise<T> {
+export async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, deadline: Deadline, abandoned: AbortSignal): Promise<T> {
   const progress = { begun: false };
   const turn = async () => {
     progress.begun = true;

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from .jpeg_quality import estimate_jpeg_quality
 
+# Progressive files have about ten.
+MAX_SCANS = 100
+
 
 class HeaderError(ValueError):
     """The bytes are no JPEG, PNG or WebP file, or its header is broken."""
@@ -69,6 +72,9 @@ def _read_jpeg(data: bytes | bytearray) -> ImageHeader:
             _precision, height, width, components = struct.unpack_from(">BHHB", body)
             frame = (width, height, 1 if components == 1 else 3)
         position += 2 + length
+    # Each scan is a pass over all pixels, and a scan takes twenty bytes: time, not memory, would explode.
+    if data.count(b"\xff\xda", position) > MAX_SCANS:
+        raise HeaderError(f"Expected at most {MAX_SCANS} scans in a JPEG but received more")
     if frame is None:
         raise HeaderError("Expected a JPEG frame header but the file has none before its pixels")
     return ImageHeader(*frame, jpeg_quality=estimate_jpeg_quality(tables[0]) if 0 in tables else None)

@@ -2,7 +2,24 @@
 
 import math
 
-from .metrics import brisque, gmsd, ms_ssim, niqe, psnr, ssim
+from .metrics import (
+    brisque,
+    cw_ssim,
+    fsim,
+    gmsd,
+    haarpsi,
+    iw_ssim,
+    mdsi,
+    ms_gmsd,
+    ms_ssim,
+    niqe,
+    nlpd,
+    psnr,
+    ssim,
+    vif,
+    vifp,
+    vsi,
+)
 from .picture import Pair
 from .tool import Result, Tool, ToolError, reference_of
 
@@ -22,18 +39,35 @@ def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
 
 
 def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
-    image = pair.image
     if tool.needs_reference:
         reference_of(pair)
-    if min(image.width, image.height) < tool.min_side:
+    _x, _y, width, height = pair.box or (0, 0, pair.image.width, pair.image.height)
+    if min(width, height) < tool.min_side:
         raise ToolError(
             "REGION_TOO_SMALL",
-            f"{tool.name} expects at least {tool.min_side} pixels a side but received {image.width} × {image.height}",
+            f"{tool.name} expects at least {tool.min_side} pixels a side but received {width} × {height}",
         )
     if wants_map and not tool.has_map:
         raise ToolError("MAP_UNSUPPORTED", f"{tool.name} has no local map")
 
 
-TOOLS: dict[str, Tool] = {
-    tool.name: tool for tool in (psnr.TOOL, ssim.TOOL, ms_ssim.TOOL, gmsd.TOOL, niqe.TOOL, brisque.TOOL)
-}
+_MODULES = (
+    psnr,
+    ssim,
+    ms_ssim,
+    gmsd,
+    fsim,
+    vsi,
+    mdsi,
+    haarpsi,
+    vifp,
+    vif,
+    ms_gmsd,
+    cw_ssim,
+    nlpd,
+    iw_ssim,
+    niqe,
+    brisque,
+)
+
+TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in _MODULES}

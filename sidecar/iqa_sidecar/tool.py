@@ -27,6 +27,8 @@ class Tool:
     has_map: bool
     # Called as score(pair, map_wanted).
     score: Callable[[Pair, bool], Result]
+    # How a region is scored: True pools the whole picture's local map inside the box, False scores the cut-out.
+    pools_map: bool = False
 
 
 class ToolError(Exception):

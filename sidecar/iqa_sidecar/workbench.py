@@ -54,7 +54,7 @@ class Workbench:
         refusal = _check_sizes(command, picture, other)
         if refusal is not None:
             return refusal
-        self._pairs = {WHOLE_PICTURE: Pair(picture, other)}
+        self._pairs = {WHOLE_PICTURE: Pair(picture, other, keeps_maps=bool(command.regions))}
         self._boxes = command.regions
         self._jpeg_quality = picture.jpeg_quality if command.jpeg_quality is None else command.jpeg_quality
         return Loaded(picture.width, picture.height, 1 if picture.channels == 1 else 3, milliseconds_since(started))
@@ -79,6 +79,11 @@ class Workbench:
             self._pairs[region] = self._pairs[WHOLE_PICTURE].crop(self._boxes[region])
         return self._pairs[region]
 
+    def _view_for(self, tool: Tool, region: str) -> Pair:
+        if tool.pools_map and region != WHOLE_PICTURE:
+            return self._pairs[WHOLE_PICTURE].within(self._boxes[region])
+        return self._pair_of(region)
+
     def _measure(self, region: str) -> MeasurementsEvent:
         started = time.perf_counter()
         pair = self._pair_of(region)
@@ -101,7 +106,7 @@ class Workbench:
         local_map: LocalMap | None = None
         problem = None
         try:
-            result = run_tool(tool, self._pair_of(command.region), command.map)
+            result = run_tool(tool, self._view_for(tool, command.region), command.map)
             value = float(result.value)
             local_map = encode_map(result.map) if command.map and result.map is not None else None
         except Exception as error:

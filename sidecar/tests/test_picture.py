@@ -101,6 +101,14 @@ def test_every_truncation_is_decoded_or_refused(kind: str) -> None:
         assert picture.bgr.shape == (60, 90, 3)
 
 
+def test_thousands_of_scans_are_refused_by_the_header() -> None:
+    progressive = FILES["progressive"]
+    assert Picture.decode(progressive, MAX_PIXELS).width == 90
+    last_scan = progressive[progressive.rindex(b"\xff\xda") : -2]
+    with pytest.raises(UndecodableError, match="at most 100 scans"):
+        Picture.decode(progressive[:-2] + 200 * last_scan + progressive[-2:], MAX_PIXELS)
+
+
 def test_views_cannot_be_written() -> None:
     picture = Picture(PHOTO)
     for view in (picture.bgr, picture.luma, picture.luma_bytes, picture.half_luma):

@@ -29,23 +29,24 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the manifest's files are")
     parser.add_argument("output", type=Path, help="CSV to write")
     parser.add_argument("--values", nargs="+", choices=KINDS, default=KINDS, help="what to compute (default all)")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="which tools (default all)")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])
-    score = partial(score_row, folder=arguments.folder, kinds=tuple(arguments.values))
+    score = partial(score_row, folder=arguments.folder, kinds=tuple(arguments.values), tools=arguments.tools)
     with Pool(arguments.processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
         scored = pool.map(score, table.rows, chunksize=8)
     columns = list(dict.fromkeys([*table.columns, *(column for row in scored for column in row)]))
     write_rows(arguments.output, scored, columns)
 
 
-def score_row(row: dict[str, str], folder: Path, kinds: tuple[str, ...]) -> dict[str, object]:
+def score_row(row: dict[str, str], folder: Path, kinds: tuple[str, ...], tools: list[str]) -> dict[str, object]:
     """Columns: `tool:NAME`, `measurement:name`, `feature:0` to `feature:35`. No value is an empty cell."""
     image = read_picture(folder / row["file"])
     values: dict[str, object] = dict(row)
     if "tools" in kinds:
         reference = read_picture(folder / row["reference"]) if row.get("reference") else None
-        values |= {f"tool:{name}": value for name, value in run_tools(Pair(image, reference)).items()}
+        values |= {f"tool:{name}": value for name, value in run_tools(Pair(image, reference), tools).items()}
     if "measurements" in kinds:
         values |= {f"measurement:{name}": blank(value) for name, value in take_measurements(image).items()}
     if "features" in kinds:
@@ -64,9 +65,10 @@ def read_picture(path: Path) -> Picture:
     return Picture.decode(data, MAX_PIXELS)
 
 
-def run_tools(pair: Pair) -> dict[str, object]:
+def run_tools(pair: Pair, names: list[str]) -> dict[str, object]:
     values: dict[str, object] = {}
-    for name, tool in TOOLS.items():
+    for name in names:
+        tool = TOOLS[name]
         if tool.needs_reference and pair.reference is None:
             continue
         try:

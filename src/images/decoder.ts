@@ -11,6 +11,9 @@ export interface Size { width: number; height: number }
 export interface Source { path: string; isJpeg: boolean; ignoreProfile: boolean }
 export interface Produced { path: string; bytes: number; sha256: string }
 
+// Every upload is another file: what libvips kept of the last ones would never be used again.
+sharp.cache(false);
+
 // No pixel limit of sharp's: headers are read in any case, and our own limit, checked before any decoding, gives a better sentence.
 const LENIENT = { failOn: 'error', sequentialRead: true, limitInputPixels: false } as const;
 const STRICT = { ...LENIENT, failOn: 'warning' } as const;

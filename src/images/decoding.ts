@@ -10,7 +10,7 @@ import { beginningOf, copyPicture } from './plain-copy.ts';
 import { gatherFacts, judge, REFUSED_PIXELS } from './policy.ts';
 import { ACCEPTED_FORMATS, sniff, type ImageFormat } from './sniffing.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
-import { StructureError, type Structure } from './structure.ts';
+import { StructureError } from './structure.ts';
 import { readStructure } from './structures.ts';
 
 /** A picture ready for measuring: the handle that travels, never the pixels. */
@@ -37,12 +37,13 @@ const TABLE_BYTES = 8_192;
 export async function prepareImage(file: SpooledFile, field: string, session: SpoolSession, limits: DecodingLimits): Promise<PreparedImage> {
   const format = identify(file, field);
   const structure = await readStructure(file, format).catch((error: unknown) => { throw unreadable(field, error); });
+  // Before even the decoder's header reader sees it.
+  if (structure?.size) refuseTooManyPixels(structure.size, field, limits);
   const path = format === 'bmp' ? await rewriteBmp(file, field, session, limits) : file.path;
   const metadata = await readMetadata(path, field);
   refuseStrangePixels(metadata, field);
   const size = uprightSize(metadata);
   refuseTooManyPixels(size, field, limits);
-  refuseLies(metadata, structure, field);
   const facts = gatherFacts(format, metadata, structure);
   const { notes, reencodes } = judge(facts);
   const isJpeg = format === 'jpeg';
@@ -92,13 +93,6 @@ function refuseStrangePixels(metadata: Metadata, field: string): void {
 function refuseTooManyPixels({ width, height }: Size, field: string, { maxPixels }: DecodingLimits): void {
   if (width * height <= maxPixels) return;
   throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${megapixels(maxPixels)} megapixels for ${field} but received ${width} × ${height} (${megapixels(width * height)} megapixels)`);
-}
-
-/** A container that announces another size than its picture has: the two decoders might each believe another one. */
-function refuseLies(metadata: Metadata, structure: Structure | null, field: string): void {
-  const { size } = structure ?? {};
-  if (!size || (size.width === metadata.width && size.height === metadata.height)) return;
-  throw unreadable(field, new StructureError(`it announces ${metadata.width} × ${metadata.height} pixels and holds ${size.width} × ${size.height}`));
 }
 
 function uprightSize(metadata: Metadata): Size {

@@ -20,20 +20,50 @@ export interface Upload {
 const MAX_FIELDS = 20;
 const MAX_FIELD_BYTES = 100_000;
 const MAX_FIELD_NAME_BYTES = 100;
+const MAX_FILE_NAME_BYTES = 1_000;
+/** RFC 2046 allows 70; the parser breaks beyond about 250. */
+const MAX_BOUNDARY_BYTES = 200;
 const MAX_DEPTH = 32;
+/** Of a part. RFC 7578 allows no others in forms, and who decodes them is never clear. */
+const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 export async function receiveUpload(request: FastifyRequest, session: SpoolSession, maxBytes: number): Promise<Upload> {
+  refuseStrangeForm(request);
   const upload: Upload = { files: new Map(), body: Object.create(null) as Record<string, unknown> };
   const limits = {
     fileSize: maxBytes, files: FILE_FIELDS.length, fields: MAX_FIELDS, parts: MAX_FIELDS + FILE_FIELDS.length,
     fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_FIELD_NAME_BYTES,
   };
   for await (const part of request.parts({ limits })) {
+    refuseStrangePart(part);
     if (part.type === 'file') await receiveFile(part, upload, session, maxBytes);
     else receiveField(part, upload);
   }
   if (!upload.files.has('image')) throw invalid('Expected a file for image but received none');
   return { files: upload.files, body: { ...upload.body } };
+}
+
+/** What the parser itself would stumble over. */
+function refuseStrangeForm({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected a form without content encoding but received ${shorten(encoding)}`);
+  const boundary = /boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(headers['content-type'] ?? '');
+  const bytes = Buffer.byteLength(boundary?.[1] ?? boundary?.[2] ?? '');
+  if (bytes >= 1 && bytes <= MAX_BOUNDARY_BYTES) return;
+  const received = bytes === 0 ? 'none' : `one of ${bytes}`;
+  throw new IqaError('IQA_INPUT_MALFORMED', `Expected a boundary of 1 to ${MAX_BOUNDARY_BYTES} bytes in the content type but received ${received}`);
+}
+
+function refuseStrangePart(part: MultipartFile | MultipartValue): void {
+  // Whatever its types say, the parser gives none where the part has none.
+  const name = part.fieldname as string | undefined;
+  if (!name) throw invalid('Expected a name for every part of the form but received one without');
+  if (!PLAIN_ENCODINGS.includes(part.encoding.toLowerCase())) {
+    throw invalid(`Expected plain bytes for ${shorten(name)} but received the transfer encoding ${shorten(part.encoding)}`);
+  }
+  if (part.type === 'file' && Buffer.byteLength(part.filename) > MAX_FILE_NAME_BYTES) {
+    throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected a file name of at most ${MAX_FILE_NAME_BYTES} bytes for ${shorten(name)} but received a longer one`);
+  }
 }
 
 async function receiveFile(part: MultipartFile, { files, body }: Upload, session: SpoolSession, maxBytes: number): Promise<void> {

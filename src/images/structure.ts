@@ -6,7 +6,7 @@ export type Range = readonly [start: number, end: number];
 export interface Structure {
   /** What remains when everything but the picture is left out: bytes of the file, and bytes of our own. */
   parts: readonly (Range | Buffer)[];
-  /** What the file says of its size; null where the decoder's word is enough. */
+  /** What the coded picture says of its size; null where the decoder's word is enough. */
   size: { width: number; height: number } | null;
   /** Coded in a way that not every decoder knows. */
   isUnusual: boolean;
@@ -20,6 +20,7 @@ export class StructureError extends Error {
 }
 
 export const ENDS_EARLY = 'the file ends before the picture does';
+export const TOO_MANY_PIECES = 'it consists of more pieces than any picture needs';
 
 /** Collects ranges, joining those that touch. */
 export function collectRanges(): { keep: (start: number, end: number) => void; ranges: Range[] } {

@@ -1,13 +1,19 @@
 // Walks a still WebP's chunks: the one that holds the coded frame is the picture; EXIF, XMP, profiles and what follows the end are not.
 import type { FileReader } from './file-reader.ts';
-import { ENDS_EARLY, StructureError, type Structure } from './structure.ts';
+import { ENDS_EARLY, StructureError, TOO_MANY_PIECES, type Structure } from './structure.ts';
+
+/** Before the first frame; five are defined. */
+const MOST_CHUNKS = 1_000;
 
 export async function readWebpStructure(reader: FileReader): Promise<Structure> {
   const riff = await reader.read(0, 12);
   if (riff.length < 12) throw new StructureError(ENDS_EARLY);
   const end = riff.readUInt32LE(4) + 8;
   if (end > reader.bytes) throw new StructureError(ENDS_EARLY);
+  let chunks = 0;
   for (let at = 12; at + 8 <= end;) {
+    chunks += 1;
+    if (chunks > MOST_CHUNKS) throw new StructureError(TOO_MANY_PIECES);
     const head = await reader.read(at, 18);
     if (head.length < 8) throw new StructureError(ENDS_EARLY);
     const name = head.toString('latin1', 0, 4);

@@ -1,6 +1,7 @@
 // The wiring, and nothing else: planner → executor → summarizer → planner again, or the end.
 // The entry without AsyncLocalStorage: our nodes get all they need as parameters, and a run costs 2 ms less.
 import { END, START, StateGraph } from '@langchain/langgraph/web';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Logger } from 'pino';
 import type { PipelineConfig } from '../config.ts';
 import { execute } from './executor.ts';
@@ -12,14 +13,14 @@ import { createSummarizer } from './summarizer.ts';
 
 export type PipelineGraph = ReturnType<typeof buildGraph>;
 
-export function buildGraph(config: PipelineConfig, log: Logger) {
+export function buildGraph(config: PipelineConfig, log: Logger, checkpointer?: BaseCheckpointSaver) {
   return startGraph(config, log)
     .addNode('summarizer', createStage(
       { name: 'summarizer', timeoutMs: config.timeouts_ms.summarizer, outputOf: (update) => update.summarizer_result }, createSummarizer(config.fusion.eta),
     ))
     .addEdge('executor', 'summarizer')
     .addConditionalEdges('summarizer', (state, options) => decideNextNode(state, runOf(options).log), { planner: 'planner', __end__: END })
-    .compile();
+    .compile(checkpointer ? { checkpointer } : {});
 }
 
 /** The variant that stops at the evidence: no summarizer, no replanning. */

@@ -1,6 +1,7 @@
 // What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { ProgressEvent, StageName } from '../../schemas/progress.ts';
+import { carriedOf } from './carried.ts';
 import type { RunContext } from './run-context.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 
@@ -26,18 +27,17 @@ export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageO
     const started = performance.now();
     run.report({ event: 'stage', data: { stage: name, status: 'started', iteration, elapsed_ms: null, output: null } });
     const limit = AbortSignal.timeout(stageLimitMs(timeoutMs, reserveMs, run.deadline.remaining()));
-    let output: StageOutput = null;
+    let update: PipelineUpdate = {};
     try {
-      const update = await work(state, run, AbortSignal.any([run.signal, limit]));
-      output = outputOf(update) ?? null;
-      return update;
+      update = await work(state, run, AbortSignal.any([run.signal, limit]));
     } finally {
       const elapsed = performance.now() - started;
       const elapsedMs = Math.round(elapsed * 10) / 10;
       run.timings[name] = (run.timings[name] ?? 0) + elapsed;
       run.log.info({ stage: name, iteration, stage_ms: elapsedMs }, 'Stage finished');
-      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output } });
+      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output: outputOf(update) ?? null } });
     }
+    return { ...update, carried: carriedOf(run) };
   };
 }
 

@@ -7,6 +7,7 @@ import { Region } from '../../schemas/assess-request.ts';
 import { Finding, QualityScore, ToolDiagnostic } from '../../schemas/assessment.ts';
 import { AgenticIQAState } from '../../schemas/state.ts';
 import type { ErrorCode } from '../errors.ts';
+import { Carried } from './carried.ts';
 import { createHistoryReducer } from './replanning.ts';
 
 const { properties } = AgenticIQAState;
@@ -34,6 +35,7 @@ export function createPipelineState(log: Pick<Logger, 'warn'>) {
     notes: channel(Type.Array(Type.String())),
     quality_score: channel(Type.Union([QualityScore, Type.Null()])),
     failure: channel(Failure),
+    carried: channel(Carried),
   });
 }
 

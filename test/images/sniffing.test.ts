@@ -63,6 +63,6 @@ t.test('known files that are no picture for us: each with its name and an advice
 });
 
 t.test('what is not known is not guessed at', async (t) => {
-  for (const text of ['', 'x', 'plain text', '\0\0\0\x18ftyp', 'BM', 'BM123456', 'RIFF\0\0\0\0xxxx', 'MZ', 'BZh', tiff().toString('latin1', 0, 3)]) t.equal(sniff(Buffer.from(text, 'latin1')), null, text);
+  for (const text of ['', 'x', 'plain text', 'BM', 'BM123456', 'RIFF\0\0\0\0xxxx', 'MZ', 'BZh', tiff().toString('latin1', 0, 3)]) t.equal(sniff(Buffer.from(text, 'latin1')), null, text);
   t.strictSame(sniff(tiff([254, 1])), { format: 'tiff' }, 'a small picture alone is a picture');
 });

@@ -78,7 +78,7 @@ t.test('containers that lie about their picture are refused', async (t) => {
   t.equal(extended.toString('latin1', 12, 16), 'VP8X');
   const lying = Buffer.from(extended);
   lying.writeUIntLE(31, 24, 3);
-  await t.rejects(prepare(t, lying), { code: 'IQA_INPUT_IMAGE', message: /it announces 32 × 48 pixels and holds 64 × 48/ });
+  await t.rejects(prepare(t, lying), { code: 'IQA_INPUT_IMAGE', message: /cannot be decoded/ });
   const cases: [string, Buffer, RegExp][] = [
     ['PNG whose header comes second', Buffer.concat([png.subarray(0, 8), pngChunk('tEXt', Buffer.from('a\0b')), png.subarray(8)]), /header does not stand at the beginning/],
     ['PNG with two headers', withChunk(png, png.subarray(8, 33)), /header does not stand/],

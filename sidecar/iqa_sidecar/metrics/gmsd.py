@@ -4,50 +4,43 @@ import math
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from ..bands import split_rows
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
+from .pooling import inside
+from .similarity import PREWITT, gradient_energy, similarity_of_squares
 
 # Stabilises the ratio where both gradients are weak; the paper's value for 0..255.
-_CONSTANT = np.float32(170)
-_SMOOTH = np.full(3, 1 / 3, np.float32)
-_DIFFERENCE = np.array([1, 0, -1], np.float32)
+_CONSTANT = 170.0
+_SHRINK = 2
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
-    similarity = _similarity(_gradient_energy(pair.image), _gradient_energy(reference_of(pair)))
-    deviation = float(cv2.meanStdDev(similarity)[1][0, 0]) * math.sqrt(similarity.size / (similarity.size - 1))
-    return Result(deviation, similarity if wants_map else None)
+    whole = pair.local_map("gmsd", lambda: _compare(pair.image, reference_of(pair)))
+    local = inside(pair, whole, _SHRINK)
+    deviation = float(cv2.meanStdDev(local)[1][0, 0]) * math.sqrt(local.size / (local.size - 1))
+    return Result(deviation, local if wants_map else None)
 
 
-def _gradient_energy(picture: Picture) -> Plane:
-    """Square of the Prewitt gradient of luma at half size, zeros outside the picture as in the authors' code."""
-    luma = picture.half_luma
-    across = _filter(luma, _DIFFERENCE, _SMOOTH)
-    down = _filter(luma, _SMOOTH, _DIFFERENCE)
-    # Not cv2.magnitude: its last bit depends on where the array lies in memory.
-    across *= across
-    down *= down
-    across += down
-    return across
+def _compare(image: Picture, reference: Picture) -> Plane:
+    first, second = _half(image), _half(reference)
+    local = np.empty_like(first)
+    for rows in split_rows(*first.shape):
+        energy, other_energy = (gradient_energy(plane, PREWITT, rows) for plane in (first, second))
+        local[rows] = similarity_of_squares(energy, other_energy, _CONSTANT)
+    return local
 
 
-def _filter(plane: Plane, row: NDArray[np.float32], column: NDArray[np.float32]) -> Plane:
-    return np.asarray(cv2.sepFilter2D(plane, -1, row, column, borderType=cv2.BORDER_CONSTANT), np.float32)
+def _half(picture: Picture) -> Plane:
+    """Means of 2 × 2 pixels of luma, zeros outside as in the authors' code: an odd last row or column is halved."""
+    half = picture.half_luma
+    if picture.height % 2 or picture.width % 2:
+        half = half.copy()
+        half[-1] *= np.float32(0.5 if picture.height % 2 else 1)
+        half[:, -1] *= np.float32(0.5 if picture.width % 2 else 1)
+    return half
 
 
-def _similarity(image: Plane, reference: Plane) -> Plane:
-    """(2 g h + c) / (g² + h² + c) from g² and h²; overwrites `image`."""
-    similarity = image * reference
-    np.sqrt(similarity, out=similarity)
-    similarity *= 2
-    similarity += _CONSTANT
-    image += reference
-    image += _CONSTANT
-    similarity /= image
-    return similarity
-
-
-TOOL = Tool(name="GMSD", version="1.0.0", needs_reference=True, min_side=8, has_map=True, score=score)
+TOOL = Tool(name="GMSD", version="1.1.0", needs_reference=True, min_side=8, has_map=True, pools_map=True, score=score)

@@ -4,31 +4,28 @@ import numpy as np
 
 from ..picture import Pair, halve
 from ..tool import Result, Tool, reference_of
-from .ssim import WINDOW_SIDE, compare
+from .ssim import WINDOW_SIDE, compare, finest_means
 
 # The paper's exponents, from the finest scale to the coarsest.
-_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+_WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """Eq. 7 of the paper, with each scale's mean taken before the exponent as in the authors' code."""
-    image, reference = pair.image.luma, reference_of(pair).luma
-    value = 1.0
-    for level, weight in enumerate(_WEIGHTS):
-        if level == 1:
-            image, reference = pair.image.half_luma, reference_of(pair).half_luma
-        elif level > 1:
+    """Weighted sum of the scales' means, the "wtd_sum" of the authors' code: defined where structures are opposite,
+    which the paper's product of powers is not."""
+    scales = [finest_means(pair)[1]]
+    image, reference = pair.image.half_luma, reference_of(pair).half_luma
+    for level in range(1, len(_WEIGHTS)):
+        if level > 1:
             image, reference = halve(image), halve(reference)
         local = compare(image, reference)
-        similarity = local.contrast_structure
-        if level == len(_WEIGHTS) - 1:
-            similarity *= local.luminance
-        # Opposite structures average below zero, where a fractional power is not real: no similarity at all.
-        value *= max(0.0, float(np.mean(similarity, dtype=np.float64))) ** weight
-    return Result(value)
+        last = level == len(_WEIGHTS) - 1
+        scales.append(local.similarity if last else local.contrast_structure)
+    # From what is missing, because the weights' own sum would not be exactly 1.
+    return Result(1 - float(_WEIGHTS @ (1 - np.array(scales)) / _WEIGHTS.sum()))
 
 
 # The smallest side whose fifth scale, halved four times and rounded up, still holds one window.
 _MIN_SIDE = (WINDOW_SIDE - 1) * 2 ** (len(_WEIGHTS) - 1) + 1
 
-TOOL = Tool(name="MS-SSIM", version="1.0.0", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)
+TOOL = Tool(name="MS-SSIM", version="2.0.0", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)

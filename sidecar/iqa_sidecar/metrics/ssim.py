@@ -4,71 +4,130 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
+from ..bands import allocate, fit, split_tiles
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
+from .pooling import inside, mean_of, total_of
 
 WINDOW_SIDE = 11
 _RADIUS = WINDOW_SIDE // 2
 _KERNEL = cv2.getGaussianKernel(WINDOW_SIDE, 1.5, cv2.CV_32F)
-_C1 = np.float32((0.01 * 255) ** 2)
-_C2 = np.float32((0.03 * 255) ** 2)
+# Twice the paper's, because sums and differences of two pictures are compared.
+_C1 = np.float32(2 * (0.01 * 255) ** 2)
+_C2 = np.float32(2 * (0.03 * 255) ** 2)
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Mean local similarity over the valid region, without the automatic downsampling of the authors' later code."""
-    local = compare(pair.image.luma, reference_of(pair).luma)
-    similarity = local.luminance
-    similarity *= local.contrast_structure
-    value = float(np.mean(similarity, dtype=np.float64))
-    return Result(value, np.clip(similarity, 0, 1) if wants_map else None)
+    if pair.box is None and not wants_map:
+        return Result(finest_means(pair)[0])
+    local = inside(pair, _whole_map(pair), margin=_RADIUS)
+    value = finest_means(pair)[0] if pair.box is None else mean_of(local)
+    return Result(value, np.clip(local, 0, 1) if wants_map else None)
+
+
+def finest_means(pair: Pair) -> tuple[float, float]:
+    """Of the whole pictures at full size: similarity, and its factor of contrast and structure, for MS-SSIM."""
+
+    means = pair.share("ssim means", lambda: compare(pair.image.luma_bytes, reference_of(pair).luma_bytes))
+    return means.similarity, means.contrast_structure
+
+
+def _whole_map(pair: Pair) -> Plane:
+    luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
+
+    def make() -> Plane:
+        local = np.empty([side - WINDOW_SIDE + 1 for side in luma.shape], np.float32)
+        means = compare(luma, other_luma, local)
+        pair.share("ssim means", lambda: means)
+        return local
+
+    return pair.local_map("ssim", make)
 
 
 @dataclass(frozen=True, slots=True)
-class LocalSimilarity:
-    """Eq. 6, and the product of eqs. 9 and 10, wherever the whole window lies inside the picture."""
+class Comparison:
+    """Means wherever the whole window lies inside: of the similarity, and of its factor of contrast and structure."""
 
-    luminance: Plane
-    contrast_structure: Plane
+    similarity: float
+    contrast_structure: float
 
 
-def compare(image: Plane, reference: Plane) -> LocalSimilarity:
+def compare(
+    image: NDArray[np.uint8] | Plane,
+    reference: NDArray[np.uint8] | Plane,
+    local: Plane | None = None,
+    with_luminance: bool = True,
+) -> Comparison:
     """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
     2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
     Identical pictures have d = 0 and so exactly 1; swapping the pictures changes the sign of d and so not one bit.
+    Fills the local map, if given: of the similarity, or of contrast and structure alone.
     """
-    total = image + reference
-    difference = image - reference
-    total_mean, difference_mean = _filter(total), _filter(difference)
+    rows, columns = (side - WINDOW_SIDE + 1 for side in image.shape)
+    similarity = structure = 0.0
+    border = WINDOW_SIDE - 1
+    work = allocate(5, rows, columns, border)
+    for tile in split_tiles(rows, columns):
+        around = tuple(slice(part.start, part.stop + border) for part in tile)
+        ratio, product = _compare_tile(image[around], reference[around], work)
+        structure += total_of(ratio)
+        similarity += total_of(product)
+        if local is not None:
+            np.copyto(local[tile], product if with_luminance else ratio)
+    return Comparison(similarity / (rows * columns), structure / (rows * columns))
+
+
+def _compare_tile(
+    image: NDArray[np.uint8] | Plane,
+    reference: NDArray[np.uint8] | Plane,
+    work: NDArray[np.float32],
+) -> tuple[Plane, Plane]:
+    """Contrast and structure, and the similarity; both lie in `work`."""
+    total, difference, filtered, mean, other_mean = fit(work, *image.shape)
+    np.copyto(total, image)
+    np.copyto(filtered, reference)
+    np.subtract(total, filtered, out=difference)
+    total += filtered
+    valid = slice(_RADIUS, -_RADIUS)
+    mean = _filter(total, mean)[valid]
+    other_mean = _filter(difference, other_mean)[valid]
     total *= total
     difference *= difference
-    total_variance, difference_variance = _filter(total, total), _filter(difference, difference)
-    total_mean *= total_mean
-    difference_mean *= difference_mean
-    total_variance -= total_mean
-    difference_variance -= difference_mean
-    return LocalSimilarity(
-        luminance=_valid(_similarity(total_mean, difference_mean, 2 * _C1)),
-        contrast_structure=_valid(_similarity(total_variance, difference_variance, 2 * _C2)),
-    )
+    variance = _filter(total, filtered)[valid]
+    other_variance = _filter(difference, total)[valid]
+    mean *= mean
+    other_mean *= other_mean
+    variance -= mean
+    other_variance -= other_mean
+    ratio = difference[: len(variance)]
+    _similarity(variance, other_variance, _C2, ratio)
+    _similarity(mean, other_mean, _C1, variance)
+    variance *= ratio
+    return ratio[:, valid], variance[:, valid]
 
 
-def _similarity(total: Plane, difference: Plane, constant: np.float32) -> Plane:
+def _similarity(total: Plane, difference: Plane, constant: np.float32, out: Plane) -> None:
     """(total - difference + constant) / (total + difference + constant); overwrites `total`."""
     total += constant
-    ratio = total - difference
+    np.subtract(total, difference, out=out)
     total += difference
-    ratio /= total
-    return ratio
+    out /= total
 
 
-def _filter(plane: Plane, out: Plane | None = None) -> Plane:
+def _filter(plane: Plane, out: Plane) -> Plane:
     return np.asarray(cv2.sepFilter2D(plane, -1, _KERNEL, _KERNEL, dst=out), np.float32)
 
 
-def _valid(plane: Plane) -> Plane:
-    return plane[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS]
-
-
-TOOL = Tool(name="SSIM", version="1.0.0", needs_reference=True, min_side=WINDOW_SIDE, has_map=True, score=score)
+TOOL = Tool(
+    name="SSIM",
+    version="1.1.0",
+    needs_reference=True,
+    min_side=WINDOW_SIDE,
+    has_map=True,
+    pools_map=True,
+    score=score,
+)

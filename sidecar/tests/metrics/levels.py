@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from iqa_sidecar.picture import Pair, Picture
+import numpy as np
+
+from iqa_sidecar.picture import Pair, Picture, Plane
 from iqa_sidecar.registry import TOOLS, run_tool
 
 from .. import pictures
@@ -30,3 +32,13 @@ def graded(distortion: str, pixels: Pixels) -> list[Pixels]:
 
 def assert_rising(values: Sequence[float]) -> None:
     assert all(left < right for left, right in pairwise(values)), values
+
+
+def map_of(tool: str, image: Pixels, reference: Pixels) -> Plane:
+    """The whole picture's local map, which must lie in 0..1."""
+    local = run_tool(TOOLS[tool], Pair(Picture(image), Picture(reference)), wants_map=True).map
+    assert local is not None
+    assert local.dtype == np.float32
+    assert local.min() >= 0
+    assert local.max() <= 1
+    return local

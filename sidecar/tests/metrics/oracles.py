@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,16 @@ def luma(pixels: NDArray[np.uint8]) -> Array:
 
 
 def ms_ssim(image: Array, reference: Array) -> float:
-    value = 1.0
-    for weight, last in zip((0.0448, 0.2856, 0.3001, 0.2363, 0.1333), (False,) * 4 + (True,), strict=True):
+    value, weights = 0.0, (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+    for weight, last in zip(weights, (False,) * 4 + (True,), strict=True):
         luminance, structure = _ssim_parts(image, reference)
-        value *= float(np.mean(luminance * structure if last else structure)) ** weight
-        image, reference = _halve(image), _halve(reference)
+        value += float(np.mean(luminance * structure if last else structure)) * weight / sum(weights)
+        image, reference = _halve(image, "edge"), _halve(reference, "edge")
     return value
 
 
 def gmsd(image: Array, reference: Array) -> float:
-    first, second = _prewitt(_halve(image)), _prewitt(_halve(reference))
+    first, second = (_prewitt(_halve(plane, "constant")) for plane in (image, reference))
     return float(np.std((2 * first * second + 170) / (first**2 + second**2 + 170), ddof=1))
 
 
@@ -135,8 +136,8 @@ def _prewitt(plane: Array) -> Array:
     return np.hypot(_correlate(padded, kernel), _correlate(padded, kernel.T))
 
 
-def _halve(plane: Array) -> Array:
-    padded = np.pad(plane, [(0, side % 2) for side in plane.shape], "edge")
+def _halve(plane: Array, outside: Literal["edge", "constant"]) -> Array:
+    padded = np.pad(plane, [(0, side % 2) for side in plane.shape], outside)
     return (padded[::2, ::2] + padded[1::2, ::2] + padded[::2, 1::2] + padded[1::2, 1::2]) / 4
 
 

@@ -1,18 +1,12 @@
 // The summarizer's voice without a model: decides the answer from the evidence and says what it rests on.
 import type { QualityScore } from '../../../schemas/assessment.ts';
-import type { DistortionAnalysis } from '../../../schemas/executor.ts';
-import { SEVERITIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import type { Summary, SummaryRequest } from '../reasoner.ts';
 import { chooseOption } from './choices.ts';
+import { judge, narrow, type Judged } from './judging.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
-import { list, lowerFirst, nameFinding, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore, upperFirst } from './wording.ts';
-
-/** An analysis with the object it is about and its place among the severities. */
-export interface Judged extends DistortionAnalysis {
-  object: string;
-  rank: number;
-}
+import { list, lowerFirst, nameFinding, nounOf, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore, upperFirst } from './wording.ts';
 
 export interface Verdict {
   answer: string;
@@ -63,7 +57,7 @@ function notUnderstood({ judged, score, rules }: Weighed): Verdict {
 
 function decide(understood: Understanding, { query, judged, score, vocabulary, rules }: Weighed): Verdict {
   const named = namedCategories(understood);
-  const relevant = named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged;
+  const relevant = narrow(named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged, understood.sides);
   switch (understood.form) {
     case 'multiple_choice': return chooseOption(understood, { query, relevant, score, vocabulary, rules, aboutDistortion: named.length > 0 });
     case 'yes_no': return yesOrNo(understood, relevant, score, rules);
@@ -77,8 +71,10 @@ function decide(understood: Understanding, { query, judged, score, vocabulary, r
 }
 
 /** Yes or no to what was asked: the named distortions where there are any, the overall score otherwise. */
-export function yesOrNo({ distortions, polarity }: Understanding, relevant: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
+export function yesOrNo(understood: Understanding, relevant: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
+  const { distortions, polarity } = understood;
   const worst = relevant[0];
+  if (distortions && new Set(relevant.map((item) => item.type)).size > 1) return eachOf(understood, relevant, rules);
   if (distortions && worst) {
     const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
@@ -92,22 +88,26 @@ export function yesOrNo({ distortions, polarity }: Understanding, relevant: read
   return { answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`, because: null };
 }
 
+/** "Is it blurry and noisy?" asks two things at once: both are told, and the first word says whether they agree. */
+function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Judged[], rules: SeverityRules): Verdict {
+  const present = relevant.filter((item) => item.rank > 0);
+  const absent = relevant.filter((item) => item.rank === 0);
+  const praises = polarity === 'asks_for_virtue';
+  const agreed = present.length === 0 ? (praises ? 'Yes' : 'No') : praises ? 'No' : 'Yes';
+  const word = present.length === 0 || absent.length === 0 || (alternatives && !praises) ? agreed : 'Partly';
+  const told = [
+    ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),
+    ...(absent.length > 0 ? [`no visible ${list([...new Set(absent.map((item) => nounOf(item, rules)))], 'or')}`] : []),
+  ];
+  return { answer: `${word}: ${told.join(', but ')}`, because: null };
+}
+
 function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
   if (relevant.length === 0) return { answer: UNDECIDED, because: null };
   const visible = relevant.filter((item) => item.rank > 0);
-  const nouns = relevant.slice(0, 3).map((item) => rules.categories.get(item.type)?.name ?? item.type);
+  const nouns = relevant.slice(0, 3).map((item) => nounOf(item, rules));
   const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(nouns, 'or')}`;
   return { answer: upperFirst(text), because: null };
-}
-
-/** Everything that could be judged, worst first; equals keep the order of the reasoner's findings. Nothing measured is no "none". */
-function judge({ evidence, findings }: SummaryRequest): Judged[] {
-  const indexOf = (object: string, type: DistortionCategory) => findings.findIndex((finding) => finding.object_name === object && finding.distortion === type);
-  const order = (object: string, type: DistortionCategory) => (indexOf(object, type) + findings.length + 1) % (findings.length + 1);
-  return Object.entries(evidence.distortion_analysis ?? {})
-    .flatMap(([object, analyses]) => analyses.map((analysis) => ({ ...analysis, object, rank: SEVERITIES.indexOf(analysis.severity) })))
-    .filter(({ object, type }) => findings[indexOf(object, type)]?.confidence !== 0)
-    .toSorted((a, b) => b.rank - a.rank || order(a.object, a.type) - order(b.object, b.type));
 }
 
 export function namedCategories({ distortions }: Understanding): DistortionCategory[] {

@@ -1,7 +1,8 @@
 // Multiple choice: the letter of the option that agrees best with the evidence, or an honest "none of them".
 import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
-import { namedCategories, UNDECIDED, yesOrNo, type Judged, type Verdict } from './answers.ts';
+import { namedCategories, UNDECIDED, yesOrNo, type Verdict } from './answers.ts';
+import { narrow, rankOf, type Judged } from './judging.ts';
 import type { AnswerOption } from './options.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
@@ -28,6 +29,7 @@ export function chooseOption(understood: Understanding, evidence: ChoiceEvidence
 
 interface ReadOption extends AnswerOption {
   categories: DistortionCategory[];
+  sides: ReadonlyMap<DistortionCategory, string>;
   praises: boolean;
 }
 
@@ -35,10 +37,11 @@ interface ReadOption extends AnswerOption {
 function amongDistortions(options: readonly AnswerOption[], { query, relevant, vocabulary, rules }: ChoiceEvidence): Verdict | null {
   const read = options.map((option): ReadOption => {
     const understood = understandQuery(option.text, vocabulary);
-    return { ...option, categories: namedCategories(understood), praises: understood.polarity === 'asks_for_virtue' };
+    return { ...option, categories: namedCategories(understood), sides: understood.sides, praises: understood.polarity === 'asks_for_virtue' };
   });
   const naming = read.filter(({ categories }) => categories.length > 0);
   if (naming.length < 2) return null;
+  if (tellSidesApart(naming)) return amongSides(naming, relevant, rules);
   if (new Set(naming.flatMap(({ categories }) => categories.map(axisOf))).size === 1) return alongOneAxis(naming, relevant, rules);
   if (ASKS_FOR_LEAST.test(query.slice(0, query.indexOf(options[0]?.text ?? '')))) return leastOf(naming, relevant, rules);
   const worst = relevant[0];
@@ -51,6 +54,24 @@ function amongDistortions(options: readonly AnswerOption[], { query, relevant, v
     return { answer: option.letter, because: item.rank > 0 ? shows : `None of the options is clearly visible; ${option.text} comes closest.` };
   }
   return null;
+}
+
+/** "A. Too dark B. Too bright": one distortion, and each option names another side of it. */
+function tellSidesApart(options: readonly ReadOption[]): boolean {
+  const sides = options.map(({ categories, sides: named }) => categories.length === 1 && named.get(categories[0] ?? 'Blurs'));
+  return new Set(options.flatMap(({ categories }) => categories)).size === 1 && sides.every((side) => typeof side === 'string') && new Set(sides).size > 1;
+}
+
+function amongSides(options: readonly ReadOption[], relevant: readonly Judged[], rules: SeverityRules): Verdict | null {
+  const judged = options.flatMap((option) => {
+    const [item] = narrow(relevant.filter(({ type }) => option.categories.includes(type)), option.sides);
+    return item ? [{ option, item }] : [];
+  }).toSorted((a, b) => b.item.rank - a.item.rank || rankOf(b.item.severity) - rankOf(a.item.severity));
+  const [best] = judged;
+  if (!best) return null;
+  const { option, item } = best;
+  if (item.rank === 0) return { answer: option.letter, because: `None of the options is clearly visible; ${option.text} comes closest.` };
+  return { answer: option.letter, because: `The evidence shows ${nameFinding(item, rules)}.` };
 }
 
 const ASKS_FOR_LEAST = /\b(least|not (present|visible|apparent|there)|absent|isn't|is not|NOT)\b/;

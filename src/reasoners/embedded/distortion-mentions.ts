@@ -10,6 +10,17 @@ export function namedCategories(texts: readonly (readonly Segment[])[]): Distort
   return [...new Set(ordered.flatMap((segment) => segment.meaning?.category ?? []))];
 }
 
+/** Only where every mention of the category means the same side: "too dark or too bright" asks for both. */
+export function namedSides(segments: readonly Segment[]): Map<DistortionCategory, string> {
+  const mentions = segments.filter((segment) => is(segment, 'distortion') && !segment.excluded);
+  const categories = new Set(mentions.flatMap((segment) => segment.meaning?.category ?? []));
+  return new Map([...categories].flatMap((category) => {
+    const sides = new Set(mentions.filter((segment) => segment.meaning?.category === category).map((segment) => segment.meaning?.side ?? null));
+    const [side] = sides;
+    return sides.size === 1 && side ? [[category, side]] : [];
+  }));
+}
+
 /** `Object.fromEntries` makes even "__proto__" an ordinary key of its own. */
 export function assignToObjects(
   segments: readonly Segment[],

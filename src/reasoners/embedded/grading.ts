@@ -73,9 +73,17 @@ function gradeOf(object: string, category: DistortionCategory, readings: readonl
     severity,
     confidence: confidenceOf(strength, lead?.value ?? null),
     measurements: Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
+    sides: sidesOf(readings),
     strength,
     explanation: explain(lead),
   };
+}
+
+/** The strongest reading of each side that is told apart; a side that could not be measured is not listed. */
+function sidesOf(readings: readonly Reading[]): Record<string, Severity> {
+  // Strongest first: reversed, so that it is what stays.
+  return Object.fromEntries(readings.toReversed().flatMap(({ indicator: { shows }, value, strength }) =>
+    (shows === null || value === null ? [] : [[shows, severityOf(strength)]])));
 }
 
 export function severityOf(strength: number): Severity {

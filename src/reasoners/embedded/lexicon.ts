@@ -20,6 +20,8 @@ export interface Meaning {
   readonly category: DistortionCategory | null;
   readonly polarity: Polarity | null;
   readonly form: AnswerForm | null;
+  /** Which side of its category it means ("underexposure"), or null where it means all of it. */
+  readonly side: string | null;
 }
 
 export interface Lexicon {
@@ -46,6 +48,7 @@ const PLAIN_LISTS = {
 const Phrases = Type.Array(Type.String({ minLength: 1 }));
 const ByPolarity = Type.Object({
   flaw: Type.Optional(Phrases), virtue: Type.Optional(Phrases), neutral: Type.Optional(Phrases), process: Type.Optional(Phrases),
+  sides: Type.Optional(Type.Record(Type.String(), Phrases)),
 }, { additionalProperties: false });
 const recordOf = <K extends string, S extends TSchema>(keys: readonly K[], schema: S) =>
   Type.Object(Object.fromEntries(keys.map((key) => [key, schema])) as Record<K, S>, { additionalProperties: false });
@@ -88,16 +91,19 @@ interface Entry {
   category?: DistortionCategory;
   polarity?: Polarity;
   form?: AnswerForm;
+  side?: string;
 }
 
 function entriesOf(file: LexiconFile): (Entry & { phrases: string[] })[] {
   const distortions = DISTORTION_CATEGORIES.flatMap((category) => {
-    const { flaw = [], virtue = [], neutral = [], process = [] } = file.distortions[category];
+    const { flaw = [], virtue = [], neutral = [], process = [], sides = {} } = file.distortions[category];
     return [
       { class: 'distortion', category, polarity: 'flaw', phrases: flaw } as const,
       { class: 'distortion', category, polarity: 'virtue', phrases: virtue } as const,
       { class: 'distortion', category, phrases: neutral } as const,
       { class: 'process', category, phrases: process } as const,
+      // After the lists that they are part of.
+      ...Object.entries(sides).map(([side, phrases]) => ({ class: 'distortion', category, side, phrases }) as const),
     ];
   });
   return [
@@ -130,12 +136,16 @@ function addPhrase(root: TrieNode, phrase: readonly string[], entry: Entry): voi
   if (known?.category && entry.category && known.category !== entry.category) {
     throw new TypeError(`Expected one distortion category for "${phrase.join(' ')}" but received ${known.category} and ${entry.category}`);
   }
+  if (entry.side && known?.category !== entry.category) {
+    throw new TypeError(`Expected "${phrase.join(' ')}", which names a side of ${entry.category ?? 'nothing'}, in one of its lists as well`);
+  }
   node.meaning = {
     classes: new Set([...(known?.classes ?? []), entry.class]),
     category: known?.category ?? entry.category ?? null,
     // A named property without a judgement ("contrast") stays neutral, whatever else the word may mean.
     polarity: known?.category ? known.polarity : known?.polarity ?? entry.polarity ?? null,
     form: known?.form ?? entry.form ?? null,
+    side: known?.side ?? entry.side ?? null,
   };
 }
 

@@ -105,7 +105,7 @@ function analyse(set: DistortionSet, grades: Grades): NonNullable<Examination['d
 function findingsOf(set: DistortionSet, grades: Grades): Finding[] {
   return Object.keys(set).flatMap((object) => gradesIn(set, grades, object))
     .toSorted((a, b) => b.strength - a.strength)
-    .map(({ object_name, distortion, severity, confidence, measurements }) => ({ object_name, distortion, severity, confidence, measurements }));
+    .map(({ strength, explanation, ...finding }) => finding);
 }
 
 function gradesIn(set: DistortionSet, grades: Grades, object: string): Grade[] {

@@ -18,7 +18,7 @@ export interface Segment {
 /** Words `from` up to but not including `to`. */
 export interface Span { from: number; to: number }
 
-const TOOL: Meaning = { classes: new Set<WordClass>(['tool']), category: null, polarity: null, form: null };
+const TOOL: Meaning = { classes: new Set<WordClass>(['tool']), category: null, polarity: null, form: null, side: null };
 
 export const is = (segment: Segment | undefined, ...classes: readonly WordClass[]): boolean =>
   classes.some((wordClass) => segment?.meaning?.classes.has(wordClass) === true);

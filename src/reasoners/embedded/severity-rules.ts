@@ -7,6 +7,7 @@ import { ConfigError } from '../../errors.ts';
 
 const Indicator = Type.Object({
   measurement: NonBlank('Name of the measurement.'),
+  shows: Nullable(NonBlank('A noun.'), 'Which side of the category it shows, as the lexicon calls it; null where it shows no particular one.'),
   side: Type.Enum(['above', 'below'], { description: 'On which side of the cuts the distortion lies.' }),
   cuts: Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'Where slight, moderate, severe and extreme begin.' }),
   clean: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Where most good photos lie.' }),

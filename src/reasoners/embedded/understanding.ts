@@ -1,7 +1,7 @@
 // The planner's ears without a model: reads a question with lexicon and grammar and says what is asked, about what, and how sure it is.
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { recogniseForm, recognisePolarity, type AskedPolarity } from './answer-form.ts';
-import { assignToObjects, namedCategories } from './distortion-mentions.ts';
+import { assignToObjects, namedCategories, namedSides } from './distortion-mentions.ts';
 import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
@@ -24,6 +24,10 @@ export interface Understanding {
   form: AnswerForm;
   /** Whether its words complain or praise; null where neither, or where the query offers both ("legible or too blurry"). */
   polarity: AskedPolarity | null;
+  /** The side of a category that all its mentions mean; a category without an entry is meant as a whole. */
+  sides: ReadonlyMap<DistortionCategory, string>;
+  /** Whether its parts are offered as alternatives ("blurry or noisy"). */
+  alternatives: boolean;
   /** 0 to 1: the share of the words that were understood. */
   confidence: number;
 }
@@ -62,6 +66,8 @@ export function understandQuery(query: string, vocabulary: Vocabulary, choices: 
     comparesWithReference: asked.some((segment) => is(segment, 'reference')),
     form,
     polarity: recognisePolarity(segments),
+    sides: namedSides(outsideNames),
+    alternatives: asked.some((segment) => segment.words === 'or'),
     confidence,
   };
 }

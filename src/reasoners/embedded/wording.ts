@@ -4,7 +4,7 @@ import type { ExecutorOutput } from '../../../schemas/executor.ts';
 import { GLOBAL } from '../../../schemas/vocabulary.ts';
 import { meansByTool } from '../../pipeline/fusion.ts';
 import { findFailure } from '../../pipeline/tool-execution.ts';
-import type { Judged } from './answers.ts';
+import type { Judged } from './judging.ts';
 import type { SeverityRules } from './severity-rules.ts';
 
 const MAX_FINDINGS = 3;
@@ -65,10 +65,15 @@ export function tellGaps(gaps: readonly string[]): string | null {
 }
 
 /** "moderate blur", with the object where it is not the whole picture. */
-export function nameFinding({ type, severity, object }: Judged, rules: SeverityRules): string {
-  const noun = rules.categories.get(type)?.name ?? type.toLowerCase();
-  return `${severity === 'none' ? 'no visible' : severity} ${noun}${object === GLOBAL ? '' : ` on ${object}`}`;
+export function nameFinding(item: Judged, rules: SeverityRules): string {
+  const { severity, object, instead } = item;
+  const other = instead ? `, but ${instead.severity} ${instead.side}` : '';
+  return `${severity === 'none' ? 'no visible' : severity} ${nounOf(item, rules)}${object === GLOBAL ? '' : ` on ${object}`}${other}`;
 }
+
+/** The side where one is known ("overexposure"), the distortion otherwise ("exposure error"). */
+export const nounOf = ({ side, type }: Judged, rules: SeverityRules): string =>
+  (side === 'motion' || side === 'defocus' ? `${side} blur` : side) ?? rules.categories.get(type)?.name ?? type.toLowerCase();
 
 export function list(items: readonly string[], conjunction = 'and'): string {
   if (items.length < 2) return items.join('');

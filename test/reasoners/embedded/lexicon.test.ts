@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadLexicon } from '../../../src/reasoners/embedded/lexicon.ts';
 import { expandPhrase } from '../../../src/reasoners/embedded/phrases.ts';
+import { loadSeverityRules } from '../../../src/reasoners/embedded/severity-rules.ts';
+import { understandQuery } from '../../../src/reasoners/embedded/understanding.ts';
+import { projectRoot } from '../../../src/config.ts';
 import { DISTORTION_CATEGORIES } from '../../../schemas/vocabulary.ts';
 import { LEXICON_PATH, VOCABULARY } from './vocabulary.ts';
 
@@ -58,4 +61,12 @@ t.test('a slip in the file is refused with a sentence that names it', (t) => {
   t.throws(() => loadLexicon(join(directory, 'missing.yaml')), { name: 'ValidationError' });
   t.throws(() => loadLexicon(join(directory, 'none.yaml')), { code: 'ENOENT' });
   t.end();
+});
+
+t.test('every side that the lexicon names is one that an answer can speak of', async (t) => {
+  const rules = loadSeverityRules(projectRoot());
+  const shown = new Set([...rules.categories.values()].flatMap(({ indicators }) => indicators.flatMap(({ shows }) => shows ?? [])));
+  const named = new Set(['too dark', 'too bright', 'low contrast', 'too much contrast', 'colour cast', 'oversaturated', 'desaturated', 'blocky', 'colour noise', 'salt and pepper noise', 'halos', 'motion blur']
+    .flatMap((phrase) => [...understandQuery(`Is there ${phrase}?`, VOCABULARY).sides.values()]));
+  t.strictSame([...shown].filter((side) => !named.has(side)), [], 'what can be measured can be asked for');
 });

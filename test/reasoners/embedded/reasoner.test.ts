@@ -147,3 +147,25 @@ t.test('used_evidence names what the answer rests on', async (t) => {
   const { used_evidence } = await ask('Rate it.', evidence({ Noise: 'slight' }, 4));
   t.match(used_evidence, { distortion_analysis: [{ object: 'Global', type: 'Noise', severity: 'slight' }], quality_scores: [{ tool: 'NIQE', score: 4 }], quality_score: Number });
 });
+
+t.test('each side of a distortion is told apart: too dark is not too bright', async (t) => {
+  const dark = grade({ mean_luminance: 30, dynamic_range: 100 }).find(({ distortion }) => distortion === 'Brightness change');
+  t.match(dark?.sides, { underexposure: 'extreme', overexposure: 'none' });
+  const findings = dark ? [dark] : [];
+  const gathered = evidence({ 'Brightness change': 'extreme' }, 3);
+  const answer = async (query: string, choices: string[] = []) => (await ask(query, gathered, { findings, choices })).final_answer;
+  t.equal(await answer('Is this photo too dark?'), 'Yes: extreme underexposure');
+  t.equal(await answer('Is this photo overexposed?'), 'No: no visible overexposure, but extreme underexposure');
+  t.equal(await answer('Is the exposure off?'), 'Yes: extreme underexposure', 'the side is named though it was not asked for');
+  t.match(await answer('Is it too dark or too bright?'), /extreme underexposure/);
+  t.equal(await answer('What is the problem? A. Overexposure B. Underexposure'), 'B');
+  t.equal(await answer('Which is it?', ['Too bright', 'Too dark']), 'B');
+});
+
+t.test('a question with two parts gets both answered', async (t) => {
+  const gathered = evidence({ Blurs: 'moderate', Noise: 'none' }, 3);
+  t.equal((await ask('Is this image blurry and noisy?', gathered)).final_answer, 'Partly: moderate blur, but no visible noise');
+  t.equal((await ask('Is this image blurry or noisy?', gathered)).final_answer, 'Yes: moderate blur, but no visible noise');
+  t.equal((await ask('Is this image blurry and noisy?', evidence({ Blurs: 'none', Noise: 'none' }, 5))).final_answer, 'No: no visible blur or noise');
+  t.equal((await ask('Is this image blurry and noisy?', evidence({ Blurs: 'severe', Noise: 'slight' }, 2))).final_answer, 'Yes: severe blur and slight noise');
+});

@@ -1,0 +1,69 @@
+"""The other side of metrics.py, run by an interpreter that has torch: times one library's metrics on request."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+ROUNDS = 2
+LUMA = (0.298936021293775, 0.587043074451121, 0.114020904255103)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    metrics = load_piq() if sys.argv[1] == "piq" else load_pyiqa()
+    for line in sys.stdin:
+        image, reference = (to_tensor(pixels) for pixels in np.load(line.strip()))
+        seconds = {name: time_metric(metric, image, reference) for name, metric in metrics.items()}
+        print(json.dumps(seconds), flush=True)
+
+
+def to_tensor(bgr: np.ndarray) -> torch.Tensor:
+    """1 × 3 × height × width, 0..1, as both libraries take it."""
+    return torch.from_numpy(np.ascontiguousarray(bgr[..., ::-1].transpose(2, 0, 1))).float()[None] / 255
+
+
+def time_metric(metric: Callable[..., torch.Tensor], image: torch.Tensor, reference: torch.Tensor) -> float:
+    times = []
+    with torch.no_grad():
+        for _ in range(ROUNDS):
+            started = time.process_time()
+            metric(image, reference)
+            times.append(time.process_time() - started)
+    return min(times)
+
+
+def load_piq() -> dict[str, Callable[..., torch.Tensor]]:
+    import piq
+
+    def on_luma(metric: Callable[..., torch.Tensor], **options: object) -> Callable[..., torch.Tensor]:
+        """Converting to luma is part of our times, so it is part of theirs."""
+        return lambda x, y: metric(*(sum(w * t[:, i : i + 1] for i, w in enumerate(LUMA)) for t in (x, y)), **options)
+
+    return {
+        "PSNR": piq.psnr,
+        "SSIM": on_luma(piq.ssim, downsample=False),
+        "MS-SSIM": on_luma(piq.multi_scale_ssim),
+        "VIFp": on_luma(piq.vif_p),
+        "GMSD": on_luma(piq.gmsd),
+        "HaarPSI": piq.haarpsi,
+        "VSI": piq.vsi,
+        "FSIM": piq.fsim,
+        "MDSI": piq.mdsi,
+    }
+
+
+def load_pyiqa() -> dict[str, Callable[..., torch.Tensor]]:
+    import pyiqa
+
+    names = {"PSNR": "psnr", "SSIM": "ssim", "MS-SSIM": "ms_ssim", "GMSD": "gmsd", "VSI": "vsi", "FSIM": "fsim"}
+    return {name: pyiqa.create_metric(metric, device="cpu") for name, metric in names.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""How CPU time and memory of each tool grow with the picture: one process a tool and size, one thread.
+
+    sidecar/.venv/bin/python benchmarks/scaling.py <photo> [--megapixels 2 8 24 50] [--tools SSIM FSIM …]
+
+Memory is what the process's peak rises above the interpreter with its modules and the two decoded pictures, in bytes a
+pixel of one picture.
+"""
+
+from __future__ import annotations
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sidecar"))
+
+NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")
+GOAL_BYTES = 48
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("photo", type=Path, help="a photo, resized to every size")
+    parser.add_argument("--megapixels", type=float, nargs="+", default=[2, 8, 24, 50])
+    parser.add_argument("--tools", nargs="+", default=[*NINE, "+".join(NINE)], help="names; several joined by + share a pair")
+    parser.add_argument("--output", type=Path, help="JSON file to write")
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.photo, arguments.one[0].split("+"), float(arguments.one[1]))))
+        return
+    rows = {}
+    for tool in arguments.tools:
+        rows[tool] = {}
+        for size in arguments.megapixels:
+            command = [sys.executable, __file__, str(arguments.photo), "--one", tool, str(size)]
+            rows[tool][f"{size:g} MP"] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    result = {
+        "benchmark": "scaling",
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "goal_bytes_per_pixel": GOAL_BYTES,
+        "tools": rows,
+    }
+    print(json.dumps(result, indent=2))
+    if arguments.output:
+        arguments.output.write_text(json.dumps(result, indent=2) + "\n")
+
+
+def measure(photo: Path, tools: list[str], megapixels: float) -> dict[str, float]:
+    import cv2
+
+    from iqa_sidecar.picture import Pair, Picture
+    from iqa_sidecar.registry import TOOLS, run_tool
+
+    cv2.setNumThreads(1)
+    height = round((megapixels * 1e6 / 1.5) ** 0.5)
+    reference = cv2.resize(cv2.imread(str(photo)), (round(height * 1.5), height), interpolation=cv2.INTER_CUBIC)
+    image = cv2.imdecode(cv2.imencode(".jpg", reference, [cv2.IMWRITE_JPEG_QUALITY, 30])[1], cv2.IMREAD_COLOR)
+    # A small run first: what libraries load once is not the picture's.
+    for tool in tools:
+        run_tool(TOOLS[tool], Pair(Picture(image[:256, :256]), Picture(reference[:256, :256])), False)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is used now
+    before = peak_bytes()
+    pair = Pair(Picture(image), Picture(reference))
+    started = time.process_time()
+    for tool in tools:
+        run_tool(TOOLS[tool], pair, False)
+    seconds = time.process_time() - started
+    pixels = image.shape[0] * image.shape[1]
+    return {
+        "ms_per_megapixel": round(seconds * 1e9 / pixels, 1),
+        "bytes_per_pixel": round((peak_bytes() - before) / pixels, 1),
+    }
+
+
+def peak_bytes() -> int:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    main()

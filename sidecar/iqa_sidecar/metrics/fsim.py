@@ -1,0 +1,36 @@
+"""FSIM of Zhang et al. 2011 with chroma (FSIMc): phase congruency and gradients compared, weighted by the former."""
+
+import numpy as np
+
+from ..picture import Pair, Picture, Plane
+from ..tool import Result, Tool, reference_of
+from .phase_congruency import phase_congruency
+from .pooling import weighted_mean
+from .similarity import SCHARR, gradient_energy, mix_channels, real_power, similarity, similarity_of_squares
+
+_YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
+_CONGRUENCY, _GRADIENT, _CHROMA = 0.85, 160.0, 200.0
+# The exponent of the chroma similarities.
+_CHROMA_WEIGHT = 0.03
+
+
+def score(pair: Pair, wants_map: bool) -> Result:
+    """Σ S PC / Σ PC with the larger congruency of the two; 1 is best."""
+    local, weight = pair.local_map("fsim", lambda: _compare(pair.image, reference_of(pair)))
+    return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
+
+
+def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
+    (luma, first, second), (other_luma, other_first, other_second) = (
+        mix_channels(picture.reduced, _YIQ) for picture in (image, reference)
+    )
+    congruency, other_congruency = phase_congruency(luma), phase_congruency(other_luma)
+    local = similarity(first, other_first, _CHROMA)
+    local *= similarity(second, other_second, _CHROMA)
+    real_power(local, _CHROMA_WEIGHT)
+    local *= similarity_of_squares(gradient_energy(luma, SCHARR), gradient_energy(other_luma, SCHARR), _GRADIENT)
+    local *= similarity(congruency, other_congruency, _CONGRUENCY)
+    return local, np.maximum(congruency, other_congruency)
+
+
+TOOL = Tool(name="FSIM", version="1.0.0", needs_reference=True, min_side=16, has_map=True, pools_map=True, score=score)

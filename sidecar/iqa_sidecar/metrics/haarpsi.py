@@ -1,0 +1,129 @@
+"""HaarPSI of Reisenhofer et al. 2018: Haar wavelets of two scales compared, weighted by the third, and chroma."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..bands import split_rows
+from ..picture import Pair, Plane
+from ..reduction import block_means
+from ..tool import Result, Tool, reference_of
+from .haar import Flat, Frame, frame_channels, haar_responses, sum_blocks
+from .pooling import inside, total_of
+
+_YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
+_CONSTANT = 30.0
+_STEEPNESS = 4.2
+_SHRINK = 2
+
+
+def score(pair: Pair, wants_map: bool) -> Result:
+    """The logistic similarities' weighted mean, taken back through the logistic and squared; 1 is best."""
+    if pair.box is None:
+        bands = list(_compare(pair)) if wants_map else _compare(pair)
+        missing, weight = np.sum([[total_of(plane) for plane in band] for band in bands], axis=0)
+        local = np.concatenate([_local_map(*band) for band in bands]) if wants_map else None
+        return Result(_value(missing, weight), local)
+    whole = pair.local_map("haarpsi", lambda: _whole_maps(pair))
+    lacking, strength = (inside(pair, plane, _SHRINK) for plane in whole)
+    local = _local_map(lacking, strength) if wants_map else None
+    return Result(_value(total_of(lacking), total_of(strength)), local)
+
+
+def _value(missing: float, weight: float) -> float:
+    # Without any weight, as in two flat pictures, nothing can be missing either.
+    if not missing > 0:
+        return 1.0
+    mean = _PERFECT - missing / weight
+    return float((math.log(mean / (1 - mean)) / _STEEPNESS) ** 2)
+
+
+def _whole_maps(pair: Pair) -> tuple[Plane, Plane]:
+    missing, weight = (np.concatenate(bands) for bands in zip(*_compare(pair), strict=True))
+    return missing, weight
+
+
+def _compare(pair: Pair) -> Iterator[tuple[Plane, Plane]]:
+    """Band by band: Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
+    image, reference = pair.image, reference_of(pair)
+    height, width = (-(-side // _SHRINK) for side in image.bgr.shape[:2])
+    # Pictures without chroma are compared by their luma alone, as the authors do.
+    with_chroma = image.channels == 3 or reference.channels == 3
+    for rows in split_rows(height, width):
+        frame = Frame(rows, height, width)
+        around = slice(_SHRINK * frame.around.start, _SHRINK * frame.around.stop)
+        planes, others = (
+            frame_channels(block_means(picture.bgr[around], _SHRINK), _YIQ, frame) for picture in (image, reference)
+        )
+        missing, weight = _compare_band(planes, others, frame, with_chroma)
+        yield frame.unfold(missing), frame.unfold(weight)
+
+
+def _compare_band(
+    planes: tuple[Flat, ...], others: tuple[Flat, ...], frame: Frame, with_chroma: bool
+) -> tuple[Flat, Flat]:
+    missing, weight = _compare_wavelets(planes[0], others[0], frame, horizontal=True)
+    local, strength = _compare_wavelets(planes[0], others[0], frame, horizontal=False)
+    missing += local
+    weight += strength
+    if with_chroma:
+        first, second = (
+            _similarity(sum_blocks(planes[index], frame), sum_blocks(others[index], frame), 16 * _CONSTANT)
+            for index in (1, 2)
+        )
+        first += second
+        weight *= np.float32(0.5)
+        missing += np.multiply(_missing(first), weight, out=first)
+        weight *= 3
+    return missing, weight
+
+
+def _compare_wavelets(luma: Flat, other_luma: Flat, frame: Frame, horizontal: bool) -> tuple[Flat, Flat]:
+    finer, fine, coarse = haar_responses(luma, frame, horizontal)
+    other_finer, other_fine, other_coarse = haar_responses(other_luma, frame, horizontal)
+    # The constant was chosen for the wavelets, of which the sums are 2 and 4 times the size.
+    local = _similarity(finer, other_finer, 4 * _CONSTANT)
+    local += _similarity(fine, other_fine, 16 * _CONSTANT)
+    strength = np.maximum(np.abs(coarse, out=coarse), np.abs(other_coarse, out=other_coarse), out=coarse)
+    return np.multiply(_missing(local), strength, out=local), strength
+
+
+def _similarity(first: Flat, second: Flat, constant: float) -> Flat:
+    """(2 |a b| + c) / (a² + b² + c)"""
+    result = first * second
+    np.abs(result, out=result)
+    result *= 2
+    result += np.float32(constant)
+    squares = first * first
+    squares += second * second
+    squares += np.float32(constant)
+    result /= squares
+    return result
+
+
+def _missing(sum_of_two: Flat) -> Flat:
+    """logistic(1) - logistic(x), in place, x being half the sum and the logistic 1 / (1 + exp(-a x)).
+
+    Equal pictures give exactly 0: float32 would not add up logistic(1) exactly.
+    """
+    sum_of_two *= np.float32(-_STEEPNESS / 2)
+    np.exp(sum_of_two, out=sum_of_two)
+    sum_of_two += 1
+    np.reciprocal(sum_of_two, out=sum_of_two)
+    np.subtract(_PERFECT_ROUNDED, sum_of_two, out=sum_of_two)
+    return sum_of_two
+
+
+def _local_map(missing: Plane, weight: Plane) -> Plane:
+    mean = _PERFECT_ROUNDED - np.divide(missing, weight, out=np.zeros_like(missing), where=weight > 0)
+    return np.asarray(np.clip((np.log(mean / (1 - mean)) / np.float32(_STEEPNESS)) ** 2, 0, 1), np.float32)
+
+
+_PERFECT = 1 / (1 + math.exp(-_STEEPNESS))
+# As numpy computes it for an array of ones, to the last bit.
+_PERFECT_ROUNDED = np.reciprocal(np.exp(np.full(64, 2, np.float32) * np.float32(-_STEEPNESS / 2)) + np.float32(1))[0]
+
+TOOL = Tool(
+    name="HaarPSI", version="1.0.0", needs_reference=True, min_side=16, has_map=True, pools_map=True, score=score
+)

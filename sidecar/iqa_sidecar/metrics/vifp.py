@@ -1,0 +1,117 @@
+"""VIF of Sheikh and Bovik 2006 in the pixel domain (VIFp): how much of the reference's information is left."""
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bands import allocate, fit, split_rows, split_tiles
+from ..picture import Pair, Plane
+from ..tool import Result, Tool, reference_of
+from .pooling import total_of
+
+# Bytes at full size, and from then on what shrinking made of them.
+Source = NDArray[np.uint8] | Plane
+
+# Of the eye, in the model of the paper.
+_NOISE = np.float32(2)
+# Less variance than this is none.
+_TINY = np.float32(1e-10)
+_WINDOWS = (17, 9, 5, 3)
+
+
+def score(pair: Pair, _wants_map: bool) -> Result:
+    """Information in the picture over information in the reference, four scales; 1 for the reference itself."""
+    luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
+    # Squares of what is left are smaller, and so is what float32 loses in E[x²] - μ²; a flat picture is exactly zero.
+    level = np.float32(round(cv2.mean(other_luma)[0]))
+    image: Source = luma
+    reference: Source = other_luma
+    kept = available = 0.0
+    for scale, side in enumerate(_WINDOWS):
+        kernel = np.asarray(cv2.getGaussianKernel(side, side / 5), np.float32)
+        if scale > 0:
+            image, reference = _shrink(image, kernel, level), _shrink(reference, kernel, level)
+            level = np.float32(0)
+        numerator, denominator = _information(image, reference, kernel, level)
+        kept += numerator
+        available += denominator
+    if available == 0:
+        # A flat reference has no information that could be kept.
+        return Result(1.0 if np.array_equal(luma, other_luma) else math.nan)
+    return Result(kept / available)
+
+
+def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Plane:
+    radius = len(kernel) // 2
+    rows, columns = (-(-(side - 2 * radius) // 2) for side in plane.shape)
+    result = np.empty((rows, columns), np.float32)
+    for band in split_rows(rows, 2 * columns):
+        around = np.subtract(plane[2 * band.start : 2 * band.stop - 1 + 2 * radius], level, dtype=np.float32)
+        result[band] = cv2.sepFilter2D(around, -1, kernel, kernel)[radius:-radius:2, radius:-radius:2]
+    return result
+
+
+def _information(
+    image: Source, reference: Source, kernel: NDArray[np.float32], level: np.float32
+) -> tuple[float, float]:
+    border = len(kernel) - 1
+    rows, columns = (side - border for side in image.shape)
+    work = allocate(8, rows, columns, border)
+    kept = available = 0.0
+    for tile in split_tiles(rows, columns):
+        around = tuple(slice(part.start, part.stop + border) for part in tile)
+        centred, other_centred, *planes = fit(work, *image[around].shape)
+        np.subtract(image[around], level, out=centred)
+        np.subtract(reference[around], level, out=other_centred)
+        numerator, denominator = _tile_information(centred, other_centred, kernel, planes)
+        kept += numerator
+        available += denominator
+    return kept, available
+
+
+def _tile_information(
+    image: Plane, reference: Plane, kernel: NDArray[np.float32], work: list[Plane]
+) -> tuple[float, float]:
+    radius = len(kernel) // 2
+    valid = slice(radius, -radius)
+    product, *planes = work
+
+    def average(plane: Plane, out: Plane) -> Plane:
+        return np.asarray(cv2.sepFilter2D(plane, -1, kernel, kernel, dst=out), np.float32)[valid]
+
+    mean, other_mean = average(image, planes[0]), average(reference, planes[1])
+    variance = average(np.multiply(image, image, out=product), planes[2])
+    other_variance = average(np.multiply(reference, reference, out=product), planes[3])
+    covariance = average(np.multiply(image, reference, out=product), planes[4])
+    scratch = product[: len(mean)]
+    covariance -= np.multiply(mean, other_mean, out=scratch)
+    mean *= mean
+    other_mean *= other_mean
+    variance -= mean
+    other_variance -= other_mean
+    np.maximum(variance, 0, out=variance)
+    np.maximum(other_variance, 0, out=other_variance)
+    # Where the reference has no variance it does not matter what its gain is, only that it is finite.
+    np.add(other_variance, other_variance < _TINY, out=scratch)
+    gain = np.divide(covariance, scratch, out=mean)
+    # A negative gain counts as noise altogether.
+    np.maximum(gain, 0, out=gain)
+    variance -= np.multiply(gain, covariance, out=scratch)
+    np.maximum(variance, 0, out=variance)
+    variance += _NOISE
+    gain *= gain
+    gain *= other_variance
+    gain /= variance
+    other_variance /= _NOISE
+    return _sum_of_logarithms(gain[:, valid]), _sum_of_logarithms(other_variance[:, valid])
+
+
+def _sum_of_logarithms(values: Plane) -> float:
+    """Σ ln(1 + x). Not log1p, which numpy has no vector instructions for."""
+    values = values + np.float32(1)
+    return total_of(np.log(values, out=values))
+
+
+TOOL = Tool(name="VIFp", version="1.0.0", needs_reference=True, min_side=41, has_map=False, score=score)

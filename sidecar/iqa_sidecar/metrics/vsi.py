@@ -1,0 +1,40 @@
+"""VSI of Zhang, Shen and Li 2014: agreement of visual saliency, gradients and chroma, weighted by the saliency."""
+
+import numpy as np
+
+from ..picture import Pair, Picture, Plane
+from ..tool import Result, Tool, reference_of
+from .pooling import weighted_mean
+from .saliency import find_saliency
+from .similarity import SCHARR, gradient_energy, mix_channels, real_power, similarity, similarity_of_squares
+
+# L, M and N from blue, green and red.
+_OPPONENT = np.array([[0.27, 0.63, 0.06], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)
+_SALIENCY, _GRADIENT, _CHROMA = 1.27, 386.0, 130.0
+_GRADIENT_WEIGHT, _CHROMA_WEIGHT = 0.4, 0.02
+
+
+def score(pair: Pair, wants_map: bool) -> Result:
+    """Σ S VS / Σ VS with the larger saliency of the two; 1 is best."""
+    local, weight = pair.local_map("vsi", lambda: _compare(pair.image, reference_of(pair)))
+    return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
+
+
+def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
+    factor = image.viewing_factor
+    saliency, other_saliency = find_saliency(image.bgr, factor), find_saliency(reference.bgr, factor)
+    (light, first, second), (other_light, other_first, other_second) = (
+        mix_channels(picture.reduced, _OPPONENT) for picture in (image, reference)
+    )
+    local = similarity(first, other_first, _CHROMA)
+    local *= similarity(second, other_second, _CHROMA)
+    real_power(local, _CHROMA_WEIGHT)
+    local *= real_power(
+        similarity_of_squares(gradient_energy(light, SCHARR), gradient_energy(other_light, SCHARR), _GRADIENT),
+        _GRADIENT_WEIGHT,
+    )
+    local *= similarity(saliency, other_saliency, _SALIENCY)
+    return local, np.maximum(saliency, other_saliency)
+
+
+TOOL = Tool(name="VSI", version="1.0.0", needs_reference=True, min_side=16, has_map=True, pools_map=True, score=score)

@@ -1,0 +1,99 @@
+"""Regions: inside a box the whole picture's map is pooled where a tool has one, and the cut-out is scored otherwise."""
+
+import numpy as np
+import pytest
+
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.tool import ToolError
+
+from .. import pictures
+
+POOLED = sorted(name for name, tool in TOOLS.items() if tool.pools_map)
+BOX = (90, 40, 120, 150)
+
+
+def pair_of(keeps_maps: bool = False) -> Pair:
+    photo = pictures.photo(2)
+    damaged = photo.copy()
+    damaged[:, 160:] = pictures.noise(photo, 25)[:, 160:]
+    return Pair(Picture(damaged), Picture(photo), keeps_maps=keeps_maps)
+
+
+def test_the_tools_with_a_map_pool_it() -> None:
+    assert set(POOLED) >= {"SSIM", "GMSD", "FSIM", "VSI", "MDSI", "HaarPSI"}
+    assert all(TOOLS[name].has_map for name in POOLED)
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_a_box_over_the_whole_picture_changes_nothing(tool: str) -> None:
+    pair = pair_of()
+    everything = pair.within((0, 0, 320, 256))
+    assert run_tool(TOOLS[tool], everything, False).value == run_tool(TOOLS[tool], pair, False).value
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_the_clean_side_is_better_and_the_damaged_side_worse_than_all(tool: str) -> None:
+    pair = pair_of(keeps_maps=True)
+    clean, whole, damaged = (
+        run_tool(TOOLS[tool], view, False).value
+        for view in (pair.within((0, 0, 120, 256)), pair, pair.within((180, 0, 140, 256)))
+    )
+    # A deviation is largest where both sides meet; inside either it only has to tell them apart.
+    assert clean < damaged if tool in ("GMSD", "MDSI") else clean > whole > damaged
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_the_map_of_a_region_is_a_part_of_the_whole_map(tool: str) -> None:
+    pair = pair_of()
+    whole = run_tool(TOOLS[tool], pair, True).map
+    part = run_tool(TOOLS[tool], pair.within(BOX), True).map
+    assert whole is not None
+    assert part is not None
+    scale = round(320 / whole.shape[1])
+    margin = 5 if tool == "SSIM" else 0
+    left, top = (BOX[0] - margin) // scale, (BOX[1] - margin) // scale
+    assert part.shape == (BOX[3] // scale, BOX[2] // scale)
+    np.testing.assert_array_equal(part, whole[top : top + part.shape[0], left : left + part.shape[1]])
+
+
+def test_a_mean_is_the_mean_of_the_map_inside() -> None:
+    result = run_tool(TOOLS["SSIM"], pair_of().within(BOX), True)
+    assert result.map is not None
+    assert result.value == pytest.approx(float(result.map.mean()), abs=1e-4)
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_kept_maps_give_the_same_values(tool: str) -> None:
+    kept = pair_of(keeps_maps=True)
+    first = run_tool(TOOLS[tool], kept.within(BOX), False).value
+    assert run_tool(TOOLS[tool], kept.within(BOX), False).value == first
+    assert run_tool(TOOLS[tool], pair_of().within(BOX), False).value == first
+
+
+@pytest.mark.parametrize("tool", [name for name, tool in TOOLS.items() if tool.min_side > 1])
+def test_a_box_too_small_is_refused(tool: str) -> None:
+    side = TOOLS[tool].min_side
+    box = (10, 10, side + 20, side - 1)
+    large = pictures.photo(1, 400, 420)
+    pair = Pair(Picture(pictures.blur(large, 1)), Picture(large))
+    view = pair.within(box) if TOOLS[tool].pools_map else pair.crop(box)
+    with pytest.raises(ToolError) as caught:
+        run_tool(TOOLS[tool], view, False)
+    assert caught.value.code == "REGION_TOO_SMALL"
+    assert f"at least {side} pixels" in caught.value.message
+
+
+def test_a_box_with_too_little_of_a_coarse_map_is_refused() -> None:
+    # Twelve pixels become one at this size: no two values of the map lie in the box.
+    large = np.zeros((3072, 3072, 3), np.uint8)
+    with pytest.raises(ToolError, match="at least 2 × 2 values of the local map"):
+        run_tool(TOOLS["MDSI"], Pair(Picture(large), Picture(large)).within((1, 1, 16, 16)), False)
+
+
+@pytest.mark.parametrize("tool", POOLED)
+def test_asking_for_the_map_does_not_change_the_value(tool: str) -> None:
+    # Large enough for several tiles, of which the sums are added up.
+    photo = pictures.photo(4, 300, 2100)
+    pair = Pair(Picture(pictures.jpeg(photo, 30)), Picture(photo))
+    assert run_tool(TOOLS[tool], pair, True).value == run_tool(TOOLS[tool], pair, False).value

@@ -1,0 +1,71 @@
+"""Tiles and bands: however the work is cut up, whatever runs beside it, the value is the same."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import cv2
+import numpy as np
+import pytest
+
+from iqa_sidecar import bands
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.reduction import block_means
+from iqa_sidecar.registry import TOOLS, run_tool
+
+from .. import pictures
+from ..pictures import Pixels
+from .direct import shrink
+
+CUT_UP = ("SSIM", "MS-SSIM", "GMSD", "HaarPSI", "VIFp", "IW-SSIM")
+ALL = [name for name, tool in TOOLS.items() if tool.needs_reference]
+
+
+def pair_of(image: Pixels, reference: Pixels) -> Pair:
+    return Pair(Picture(image), Picture(reference))
+
+
+@pytest.mark.parametrize("tool", CUT_UP)
+def test_small_tiles_give_the_same_value(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    photo = pictures.photo(2, 253, 401)
+    distorted = pictures.jpeg(photo, 20)
+    whole = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
+    monkeypatch.setattr(bands, "_TILE_PIXELS", 4000)
+    monkeypatch.setattr(bands, "_TILE_COLUMNS", 96)
+    monkeypatch.setattr(bands, "_FEWEST_ROWS", 17)
+    # Sums are added up in another order, and filters end their rows elsewhere: rounding is all that may differ.
+    assert run_tool(TOOLS[tool], pair_of(distorted, photo), False).value == pytest.approx(whole, rel=1e-7)
+
+
+@pytest.mark.parametrize("tool", ALL)
+def test_neither_memory_nor_threads_change_one_bit(tool: str) -> None:
+    if TOOLS[tool].min_side > 170:
+        pytest.skip("too large for this picture")
+    photo = pictures.photo(3, 200, 237)
+    distorted = pictures.noise(photo, 8)
+    expected = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
+
+    def run(offset: int) -> float:
+        # The same pixels at another address.
+        room = np.empty(photo.nbytes + 64, np.uint8)
+        moved = room[offset : offset + photo.nbytes].reshape(photo.shape)
+        moved[:] = distorted
+        return run_tool(TOOLS[tool], pair_of(moved, photo), False).value
+
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pool.map(run, range(1, 64, 9))) == {expected}
+    threads = cv2.getNumThreads()
+    try:
+        cv2.setNumThreads(2)
+        assert run(5) == expected
+    finally:
+        cv2.setNumThreads(threads)
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 5, 6, 8, 16, 17])
+def test_block_means_are_those_of_the_published_code(factor: int) -> None:
+    compare: Callable[..., None] = np.testing.assert_allclose
+    for height, width in ((120, 161), (97, 64)):
+        pixels = pictures.photo(1, height, width)
+        for channel in range(3):
+            expected = shrink(pixels[..., channel].astype(np.float64), factor)
+            compare(block_means(pixels, factor)[..., channel], expected, atol=1e-3)
