@@ -34,7 +34,8 @@ for (const reasoning of ['merged', 'paper']) {
         picture: basename(path), query, reasoning, status, ms: Math.round(elapsedMs),
         ...(status === 200 ? {
           answer: result?.final_answer, score: score?.value ?? null, method: score?.method ?? null, distortions: JSON.stringify(evidence?.distortion_set),
-          calls: metadata.vlm.calls, input_tokens: metadata.vlm.input_tokens, output_tokens: metadata.vlm.output_tokens, cost_usd: metadata.vlm.cost_usd, degraded: metadata.degraded_reason,
+          calls: metadata.vlm.calls, input_tokens: metadata.vlm.input_tokens, output_tokens: metadata.vlm.output_tokens, cost_usd: metadata.vlm.cost_usd,
+          degraded: metadata.degraded_reason,
         } : {}),
       });
     }

@@ -15,9 +15,10 @@ export interface LocalService {
 export async function startLocalService(config: Config): Promise<LocalService> {
   const log = pino({ level: process.env['IQA_LOG_LEVEL'] ?? 'silent' });
   const cwd = join(config.root, 'sidecar');
-  const supervisor = superviseSidecar({ command: join(cwd, '.venv/bin/python'), cwd, args: ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin'] }, log);
-  await supervisor.started;
-  const sidecar = createSidecarClient(supervisor.origin);
+  const args = ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin'];
+  const supervisor = config.sidecarUrl === null ? superviseSidecar({ command: join(cwd, '.venv/bin/python'), cwd, args }, log) : null;
+  await supervisor?.started;
+  const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
   const spool = await createSpool(config.spoolDir);
   const app = await buildApp(config, { log, spool, sidecar });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -29,12 +30,12 @@ export async function startLocalService(config: Config): Promise<LocalService> {
       form.append('backend', backend);
       const started = performance.now();
       const response = await fetch(`${address}/assess`, { method: 'POST', body: form });
-      return { status: response.status, body: await response.json() as unknown, elapsedMs: performance.now() - started };
+      return { status: response.status, body: await response.json(), elapsedMs: performance.now() - started };
     },
     async stop() {
       await app.close();
       await sidecar.close();
-      await supervisor.stop();
+      await supervisor?.stop();
       await spool.close();
     },
   };

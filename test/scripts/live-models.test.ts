@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import t from 'tap';
 import { projectRoot } from '../../src/config.ts';
+import { testSidecar } from '../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../support/model-answers.ts';
 import { startProviderDouble } from '../support/provider-double.ts';
 
@@ -30,7 +31,9 @@ t.test('with a key both ways of reasoning are compared', async (t) => {
     if ('final_answer' in fields) return { say: LEVELS_ANSWER, levels: { Good: 1 } };
     return { say: Object.fromEntries(Object.entries(MERGED_ANSWER).filter(([field]) => field in fields)) };
   });
-  const { code, output } = await run('scripts/compare-reasoning.ts', ['docs/example.jpg', '--query', 'Rate this photo.'], double.environment('openai'));
+  const sidecar = await testSidecar(t);
+  const environment = { ...double.environment('openai'), SIDECAR_URL: sidecar() ?? '' };
+  const { code, output } = await run('scripts/compare-reasoning.ts', ['docs/example.jpg', '--query', 'Rate this photo.'], environment);
   t.equal(code, 0, output);
   const { rows } = JSON.parse(output.slice(output.indexOf('\n{') + 1)) as { rows: { reasoning: string; calls: number; status: number }[] };
   t.match(rows, [{ reasoning: 'merged', calls: 2, status: 200 }, { reasoning: 'paper', calls: 5, status: 200 }]);

@@ -141,7 +141,7 @@ async function addSecondOpinion(examination: Examination, { request, workplace, 
     ...examination,
     findings: examination.findings.map((finding) => ({
       ...finding,
-      measurements: opinion?.findings.find(({ object_name, distortion }) => object_name === finding.object_name && distortion === finding.distortion)?.measurements ?? {},
+      measurements: opinion?.findings.find((other) => other.object_name === finding.object_name && other.distortion === finding.distortion)?.measurements ?? {},
     })),
   };
 }
