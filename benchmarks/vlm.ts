@@ -51,7 +51,9 @@ const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, `vlm-${result.date.slice(0, 10)}.json`), `${JSON.stringify(result, null, 2)}\n`);
 console.log(JSON.stringify(result, null, 2));
-for (const [question, { p50_ms, limit_ms }] of Object.entries(merged)) console.log(`${question}: ${p50_ms} ms (goal: at most ${limit_ms} ms)`);
+for (const [question, { p10_ms, p50_ms, limit_ms }] of Object.entries(merged)) {
+  console.log(`${question}: ${p50_ms} ms, a tenth of them below ${p10_ms} ms (goal: at most ${limit_ms} ms)`);
+}
 console.log(`${result.times_faster.rating} times faster than the paper's way (goal: at least 2)`);
 
 async function measure(reasoning: string, speculation: boolean) {
@@ -60,7 +62,8 @@ async function measure(reasoning: string, speculation: boolean) {
   const app = await buildApp(config, { log, spool, sidecar });
   const pool = new Pool(await app.listen({ host: '127.0.0.1', port: 0 }));
   const ask = async (query: string) => {
-    const { payload, headers } = await formRequest({ image: await newPicture(), query });
+    // A new question as well: the planner's call is text alone, and its answer would be known.
+    const { payload, headers } = await formRequest({ image: await newPicture(), query: `${query} (${pictures})` });
     const started = performance.now();
     const response = await pool.request({ method: 'POST', path: '/assess', body: payload as Buffer, headers: headers as Record<string, string> });
     const body = await response.body.json() as Assessment;
@@ -74,7 +77,7 @@ async function measure(reasoning: string, speculation: boolean) {
     for (let index = 0; index < REQUESTS; index += 1) samples.push(await ask(query));
     const times = samples.map(({ elapsed }) => elapsed).toSorted((a, b) => a - b);
     const calls = samples[0]?.calls ?? 0;
-    return { calls, p50_ms: round(times[Math.floor(REQUESTS / 2)] ?? 0), p90_ms: round(times[Math.floor(REQUESTS * 0.9)] ?? 0), limit_ms: round(1.1 * calls * PROVIDER_MS + 50) };
+    return { calls, p10_ms: round(times[Math.floor(REQUESTS * 0.1)] ?? 0), p50_ms: round(times[Math.floor(REQUESTS / 2)] ?? 0), p90_ms: round(times[Math.floor(REQUESTS * 0.9)] ?? 0), limit_ms: round(1.1 * calls * PROVIDER_MS + 50) };
   };
   const rating = await figures(QUESTIONS.rating);
   const freeForm = await figures(QUESTIONS.free_form);

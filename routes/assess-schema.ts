@@ -1,14 +1,22 @@
 // What POST /assess takes and gives, as its OpenAPI description: both bodies, both kinds of answer, every header and status.
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { AssessJsonRequest, AssessmentId, AssessRequest } from '../schemas/assess-request.ts';
 import { Assessment } from '../schemas/assessment.ts';
-import { STREAM_EVENTS } from '../schemas/progress.ts';
+import { Problem } from '../schemas/problem.ts';
+import { AcceptedEvent, StageEvent, STREAM_EVENTS, ToolProgressEvent } from '../schemas/progress.ts';
 import { problems, REQUEST_ID_HEADER } from './answers.ts';
 
-const EventStream = Type.String({
-  description: `Server-sent events, for requests that accept text/event-stream. Each is \`event: <name>\` and \`data: <JSON>\`: ${
-    Object.entries(STREAM_EVENTS).map(([name, meaning]) => `\`${name}\` (${meaning})`).join(', ')
-  }. The last one is \`result\`, whose data is the assessment, or \`error\`, whose data is a problem. What is refused before the run begins is an ordinary problem.`,
+const EVENT_DATA = {
+  accepted: AcceptedEvent, stage: StageEvent, tool: ToolProgressEvent, result: Assessment, error: Problem,
+} as const satisfies Record<keyof typeof STREAM_EVENTS, TSchema>;
+
+/** One event, as OpenAPI writes streams: fields are text, and the text of `data` is JSON of its own schema. */
+const StreamEvent = Type.Union(Object.entries(EVENT_DATA).map(([name, data]) => Type.Object({
+  event: Type.Literal(name, { description: 'Name of the event.' }),
+  data: Type.String({ contentMediaType: 'application/json', contentSchema: data, description: `JSON: ${STREAM_EVENTS[name as keyof typeof STREAM_EVENTS]}.` }),
+})), {
+  description: 'Server-sent events, for requests that accept text/event-stream; this is the schema of each. The last one is `result`, whose data is '
+    + 'the assessment, or `error`, whose data is a problem. What is refused before the run begins is an ordinary problem.',
 });
 
 export const assessSchema = {
@@ -34,7 +42,7 @@ export const assessSchema = {
         ...REQUEST_ID_HEADER,
         etag: { type: 'string', description: 'Weak validator: the same inputs and versions have the same one. Absent when the answer is degraded, and for streams.' },
       },
-      content: { 'application/json': { schema: Assessment }, 'text/event-stream': { schema: EventStream } },
+      content: { 'application/json': { schema: Assessment }, 'text/event-stream': { schema: StreamEvent } },
     },
     ...problems(400, 408, 409, 412, 413, 415, 422, 500, 502, 503, 504),
   },

@@ -65,6 +65,7 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     // Before validation: the schema then checks exactly the form that is published.
     preValidation: async (request, reply) => {
       if (!request.isMultipart()) {
+        if (request.body === undefined) throw new IqaError('IQA_INPUT_MEDIA_TYPE', 'Expected a body of multipart/form-data or application/json but received none');
         refuseDepth(request.body, 'the body');
         return;
       }

@@ -1,4 +1,4 @@
-// Everything that must hold, in one command: lint, types, generated docs, the tests of both languages, coverage.
+// Everything that must hold, in one command: lint, types, generated docs, the published interface, the tests of both languages, coverage.
 // `npm test`, `npm run check` and CI run exactly this. Its last line counts every test that ran.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,6 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const python = join(root, 'sidecar', '.venv', 'bin', 'python');
 const sidecar = join(root, 'sidecar');
+const checks = (name) => join(root, '.setup', 'checks-env', 'bin', name);
 const reports = join(root, '.setup', 'reports');
 const failures = [];
 let passed = 0;
@@ -27,7 +28,11 @@ async function main() {
   check('ruff', python, ['-m', 'ruff', 'check', '.'], sidecar);
   check('ruff format', python, ['-m', 'ruff', 'format', '--check', '.'], sidecar);
   check('mypy', python, ['-m', 'mypy', '.'], sidecar);
+  check('Dockerfiles', checks('hadolint'), ['Dockerfile', 'sidecar/Dockerfile', 'gateway/Dockerfile']);
+  check('compose file', checks('check-jsonschema'), ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml']);
+  check('ruff on hooks', python, ['-m', 'ruff', 'check', '--config', 'pyproject.toml', '../test/openapi'], sidecar);
   runPytest();
+  runContract();
   await runTap();
   checkCoverage();
   for (const failure of failures) console.log(`FAILED: ${failure}`);
@@ -58,6 +63,15 @@ function runPytest() {
   const skipped = number('skipped');
   count('pytest', number('tests') - bad - skipped, status === 0 ? bad : Math.max(1, bad));
   if (skipped > 0) reportSkipped(`${skipped} Python tests`);
+}
+
+/** The OpenAPI document and Schemathesis; each operation counts as one. */
+function runContract() {
+  console.log('--- contract');
+  const report = join(reports, 'contract.json');
+  const { status } = spawnSync(process.execPath, ['--import=ts-blank-space/register', 'scripts/contract.ts', report], { cwd: root, stdio: 'inherit' });
+  const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { passed: 0, failed: 1 };
+  count('contract', result.passed, status === 0 ? result.failed : Math.max(1, result.failed));
 }
 
 /** All test files share one sidecar, as requests of one service would. */

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamps = join(root, '.setup');
 const venv = join(root, 'sidecar', '.venv');
+// What checks the interface and the container files, apart from the sidecar: it has dependencies of its own.
+const checks = join(stamps, 'checks-env');
 const options = new Set(process.argv.slice(2));
 
 setUp();
@@ -19,7 +21,11 @@ function setUp() {
   // With SIDECAR_URL the sidecar runs elsewhere and needs no Python here.
   if (!process.env['SIDECAR_URL'] || options.has('--dev')) {
     step('python', ['sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'python')), () => installPython('requirements.lock', true));
-    if (options.has('--dev')) step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'pytest')), () => installPython('requirements-dev.lock', false));
+    if (options.has('--dev')) {
+      step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'pytest')), () => installPython('requirements-dev.lock', false));
+      step('checks', ['test/openapi/requirements.lock'], () => existsSync(join(checks, 'bin', 'schemathesis')), installChecks);
+    }
+    makeModels();
   }
   if (!options.has('--no-build')) {
     step('build', ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'], () => existsSync(join(root, 'dist', 'src', 'server.js')), build);
@@ -62,15 +68,34 @@ function installNodeModules() {
 }
 
 function installPython(lock, fresh) {
-  if (fresh) {
-    const python = findPython();
-    say(`making the sidecar's Python environment with ${python}`);
-    rmSync(venv, { recursive: true, force: true });
-    run(python, ['-m', 'venv', venv], root, `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`);
-  }
-  say(`installing Python packages (sidecar/${lock})`);
-  run(join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', '--require-hashes', '--requirement', join(root, 'sidecar', lock)],
-    root, 'the sidecar\'s Python packages cannot be installed (is the package index reachable?)');
+  if (fresh) makeEnvironment(venv, 'the sidecar\'s Python environment');
+  installPackages(venv, join('sidecar', lock), 'the sidecar\'s Python packages');
+}
+
+function installChecks() {
+  makeEnvironment(checks, 'the checks\' Python environment');
+  installPackages(checks, join('test', 'openapi', 'requirements.lock'), 'the checks\' Python packages');
+}
+
+function makeEnvironment(folder, what) {
+  const python = findPython();
+  say(`making ${what} with ${python}`);
+  rmSync(folder, { recursive: true, force: true });
+  run(python, ['-m', 'venv', folder], root, `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`);
+}
+
+function installPackages(folder, lock, what) {
+  say(`installing Python packages (${lock})`);
+  run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', '--require-hashes', '--requirement', join(root, lock)],
+    root, `${what} cannot be installed (is the package index reachable?)`);
+}
+
+/** The deep tools' networks. Without them the tools are listed as unavailable and everything else works, so a failure is a warning. */
+function makeModels() {
+  const further = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
+  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.models', ...further], { cwd: join(root, 'sidecar'), stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  const reason = stderr?.trim().split('\n').at(-1) ?? '';
+  if (status !== 0) say(`the weights of the deep tools are not there (${reason.replace(/^error: /, '')}); LPIPS and the like stay unavailable until "npm run setup" can fetch them`);
 }
 
 function findPython() {

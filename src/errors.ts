@@ -28,6 +28,8 @@ export const ERROR_KINDS = {
   IQA_TOOL_UNAVAILABLE: { status: 503, title: 'The measuring tools are not available', retryable: true },
   IQA_TOOL_FAILED: { status: 502, title: 'The measuring tools gave no usable answer', retryable: true },
   IQA_MODEL_TIMEOUT: { status: 504, title: 'The reasoner took too long', retryable: true },
+  IQA_GATEWAY_UNREACHABLE: { status: 502, title: 'The service cannot be reached', retryable: true },
+  IQA_GATEWAY_TIMEOUT: { status: 504, title: 'The service did not answer in time', retryable: true },
   IQA_DEADLINE: { status: 504, title: 'The assessment took too long', retryable: true },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -9,15 +9,16 @@ import { ERROR_KINDS, IqaError, messageOf, type ErrorCode } from './errors.ts';
 
 export function registerProblems(app: FastifyInstance): void {
   const allowedMethods = watchRoutes(app);
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
+  const nothingThere = (request: FastifyRequest): IqaError => {
     const path = pathOf(request);
     const allowed = allowedMethods(path);
-    const error = allowed.length > 0
+    return allowed.length > 0
       ? new IqaError('IQA_INPUT_METHOD', `Expected ${allowed.join(' or ')} for ${path} but received ${request.method}`, { allow: allowed.join(', ') })
       : new IqaError('IQA_INPUT_NOT_FOUND', `There is nothing at ${path}; GET /docs shows what is here`);
-    return sendProblem(error, request, reply);
-  });
+  };
+  // Where there is nothing, it does not matter what else is wrong with the request.
+  app.setErrorHandler((error, request, reply) => sendProblem(request.is404 ? nothingThere(request) : error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendProblem(nothingThere(request), request, reply));
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -19,20 +19,26 @@ export interface TestApp {
 export interface TestAppOptions {
   environment?: Record<string, string>;
   origin?: SidecarOrigin;
+  /** Where the optional tier runs. */
+  pyiqa?: SidecarOrigin;
   /** Nothing is written down: for tests with very many requests. */
   quiet?: boolean;
   adjust?: (config: Config) => Config;
 }
 
-export async function buildTestApp(t: Test, { environment = {}, origin, quiet = false, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
+const asLoaded = (config: Config): Config => config;
+
+export async function buildTestApp(t: Test, { environment = {}, origin, pyiqa, quiet = false, adjust = asLoaded }: TestAppOptions = {}): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
   const { log, logs } = quiet ? { log: pino({ level: 'silent' }), logs: [] } : captureLog();
   const spool = await createSpool(t.testdir());
   const sidecar = createSidecarClient(origin ?? await testSidecar(t));
-  const app = await buildApp(config, { log, spool, sidecar });
+  const second = pyiqa ? createSidecarClient(pyiqa) : null;
+  const app = await buildApp(config, { log, spool, sidecar, pyiqa: second });
   t.teardown(async () => {
     await app.close();
     await sidecar.close();
+    await second?.close();
     await spool.close();
   });
   return { app, config, spool, logs };

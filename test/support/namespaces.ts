@@ -1,0 +1,108 @@
+// What a container engine does, with util-linux: a command in a root of its own, with its own mounts and process ids.
+import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
+import { chmodSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Image } from './dockerfile.ts';
+
+// $1 is where the root is put together, $2 the options of the overlay; what follows are mounts: type, options, source and target each, then
+// "--" and the command. Everything mounted is gone with the process.
+const ENTER = `
+set -e
+root=$1
+mount -t overlay overlay -o "$2" "$root"
+shift 2
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+while [ "$1" != -- ]; do
+  mount -t "$1" -o "$2" "$3" "$root/$4"
+  shift 4
+done
+shift
+exec chroot "$root" "$@"`;
+const ISOLATED = ['--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'sh', '-c', ENTER, 'enter'];
+
+interface Mount { type: string; options: string; source: string; target: string }
+
+/** One RUN: as root, with the machine's network and its package caches, the layer being written to. */
+export function runInRoot(image: Image, command: string, caches: readonly string[]): SpawnSyncReturns<string> {
+  const [merged, work] = ['merged', 'work'].map((name) => makeFolder(`${image.layer}-${name}`));
+  const machine = ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl'].map((path) => bind(path, path));
+  const shared = caches.map((target) => bind(makeFolder(join(homedir(), target.replace(/^\/root\//, ''))), target));
+  for (const { target } of shared) makeFolder(join(image.layer, target));
+  makeFolder(join(image.layer, 'etc/ssl'));
+  const options = `lowerdir=${image.base},upperdir=${image.layer},workdir=${work ?? ''}`;
+  const environment = { HOME: '/root', ...networkSettings(), ...image.environment };
+  const args = [merged ?? '', options, ...[...machine, ...shared].flatMap(mountArguments), '--', ...inFolder(image.workdir, environment), 'sh', '-c', command];
+  return spawnSync('unshare', [...ISOLATED, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+}
+
+export interface RunOptions {
+  environment: Record<string, string>;
+  command: readonly string[];
+  /** As compose writes them: path:options. */
+  tmpfs: readonly string[];
+  /** As compose writes them: source:target:ro. */
+  volumes: readonly string[];
+  /** Of the process whose network it shares. */
+  network: number;
+  hosts: string;
+  /** Where its output goes. */
+  log: string;
+}
+
+/** A container: the image's user, no capability, a root that nothing can be written to, the given tmpfs. */
+export function startContainer(image: Image, { environment, command, tmpfs, volumes, network, hosts, log }: RunOptions): ChildProcess {
+  const folders = tmpfs.map((line): Mount => ({ type: 'tmpfs', options: line.slice(line.indexOf(':') + 1), source: 'tmpfs', target: line.split(':')[0] ?? '' }));
+  const bound = volumes.map((line) => bind(line.split(':')[0] ?? '', line.split(':')[1] ?? ''));
+  // An engine makes the places of mounts itself.
+  for (const { target } of [...folders, ...bound]) makeFolder(join(image.layer, target));
+  // A file that its user may open anew as /dev/stdout, which an engine takes care of as well.
+  const output = openSync(log, 'a');
+  chmodSync(log, 0o666);
+  const args = [
+    makeFolder(`${image.layer}-container`), `lowerdir=${image.layer}:${image.base}`,
+    ...[bind(hosts, '/etc/hosts'), ...folders, ...bound].flatMap(mountArguments), '--',
+    ...restricted(image.user ?? '0:0'), ...inFolder(image.workdir, { ...image.environment, ...environment }), ...image.entrypoint, ...command,
+  ];
+  return spawn('nsenter', [`--net=/proc/${network}/ns/net`, 'unshare', ...ISOLATED, ...args], { stdio: ['ignore', output, output] });
+}
+
+/** Another command in a running container, as its health check is. */
+export function runInContainer(pid: number, image: Image, command: readonly string[], environment: Record<string, string> = {}): SpawnSyncReturns<string> {
+  const args = [...restricted(image.user ?? '0:0'), ...inFolder(image.workdir, { ...image.environment, ...environment }), ...command];
+  return spawnSync('nsenter', ['--target', String(pid), '--mount', '--pid', '--net', '--root', ...args], { encoding: 'utf8', timeout: 20_000 });
+}
+
+/** A network with nothing but a loopback, in which containers find each other as processes of one machine do. */
+export function startNetwork(): ChildProcess {
+  return spawn('unshare', ['--net', '--kill-child=SIGKILL', '--fork', 'sh', '-c', 'ip link set lo up && echo up && exec sleep 86400'], { stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+/** The one process that a namespace's first process is to us. */
+export function firstChild(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+}
+
+function restricted(user: string): string[] {
+  const [uid = '', gid = ''] = user.split(':');
+  return ['setpriv', '--reuid', uid, '--regid', gid, '--clear-groups', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
+}
+
+const inFolder = (folder: string, environment: Record<string, string>) => [
+  'env', '--ignore-environment', `--chdir=${folder}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+];
+
+/** As docker build does with proxies: how this machine reaches the registries. */
+function networkSettings(): Record<string, string> {
+  const names = /^(https?_proxy|no_proxy|PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|NODE_EXTRA_CA_CERTS|npm_config_(registry|cafile)|SSL_CERT_FILE)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<string, string>;
+}
+
+const bind = (source: string, target: string): Mount => ({ type: 'none', options: 'bind', source, target });
+const mountArguments = ({ type, options, source, target }: Mount) => [type, options, source, target];
+
+function makeFolder(path: string): string {
+  mkdirSync(path, { recursive: true });
+  return path;
+}
