@@ -24,7 +24,7 @@ const QUESTIONS = { rating: 'Rate this photo.', free_form: 'Tell me what went wr
 
 const log = pino({ level: 'silent' });
 const cleanUps: (() => unknown)[] = [];
-const double = await startProviderDouble({ teardown: (work: () => unknown) => { cleanUps.push(work); } } as never);
+const double = await startProviderDouble({ teardown: (work: () => unknown) => { cleanUps.push(work); } });
 double.otherwise(answer);
 const supervisor = superviseSidecar(sidecarCommand(['--workers', '2']), log);
 await supervisor.started;
