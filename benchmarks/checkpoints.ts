@@ -2,7 +2,7 @@
 // Usage: IQA_CHECKPOINTS_URL=postgresql://… npm run bench:checkpoints; without it Postgres is left out.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
@@ -55,7 +55,7 @@ const round = (value: number) => Math.round(value * 100) / 100;
 const base = median(apps[0]?.samples ?? []);
 const result = {
   benchmark: 'checkpoints', date: new Date().toISOString(), commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
-  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
+  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, load_average: loadavg()[0] },
   picture: '512 × 384 JPEG, tool cache warm', requests: ROUNDS * REQUESTS,
   stores: Object.fromEntries(apps.map(({ store, samples, cpu }) => [store, {
     p50_ms: round(median(samples)), added_ms: round(median(samples) - base), ratio: round(median(samples) / base), cpu_ms: round(cpu / samples.length),

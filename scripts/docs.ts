@@ -1,4 +1,5 @@
 // Makes the generated pages of docs/ from their one source each; with --check it only says whether they are current.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
@@ -12,6 +13,7 @@ const root = projectRoot();
 const pages: Record<string, () => string> = {
   'docs/requirements.md': requirementsPage,
   'docs/tools.md': toolsPage,
+  'docs/measurements.md': measurementsPage,
   'docs/errors.md': errorsPage,
   'docs/decoding.md': () => `${generated('src/images/policy.ts, sniffing.ts and refused-formats.ts')}${decodingPage()}`,
   '.env.example': settingsFile,
@@ -91,13 +93,13 @@ function filesIn(folder: string, pattern: RegExp): string[] {
 
 function toolsPage(): string {
   const { rows } = loadRegistry(root);
-  const overview = rows.map((row) => `| ${row.name} | ${row.title} | ${row.type} | ${row.direction} is better | ${row.range.join(' to ')} | ${row.min_side} px | ${row.cost_ms_per_megapixel} | ${row.version} |`);
+  const overview = rows.map((row) => `| ${row.name} | ${row.title} | ${row.type} | ${row.direction} is better | ${row.range.join(' to ')} | ${row.min_side} px | ${row.cost_ms_per_megapixel ?? '?'} | ${row.version} |`);
   const strengths = rows.map((row) => `| ${row.name} | ${DISTORTION_CATEGORIES.map((category) => (row.strengths[category] ?? 0).toFixed(2)).join(' | ')} |`);
   const origins = rows.map((row) => [
     `### ${row.name}`, '',
     `- Code: ${row.code.source} (${row.code.licence})`,
     ...(row.parameters ? [`- Parameters: ${row.parameters.source} (${row.parameters.licence})`] : []),
-    `- Calibration ${row.calibration.version}: β = ${row.calibration.beta.join(', ')}; fitted on ${row.calibration.origin}`,
+    `- Calibration ${row.calibration.version}: β = ${row.calibration.beta.join(', ')}; ${row.calibration.origin}`,
     `- Strengths: ${row.strengths_origin}`,
     ...(row.aliases.length > 0 ? [`- Also called: ${row.aliases.join(', ')}`] : []), '',
   ].join('\n'));
@@ -108,6 +110,23 @@ function toolsPage(): string {
     '## Measured strength by distortion', '',
     `| name | ${DISTORTION_CATEGORIES.join(' | ')} |`, `| --- |${' --- |'.repeat(DISTORTION_CATEGORIES.length)}`, ...strengths, '',
     '## Origins', '', ...origins,
+  ].join('\n');
+}
+
+interface MeasurementRow { name: string; unit: string; minimum: number; maximum: number | null; description: string }
+
+/** The sidecar's own catalogue, so that page and code cannot disagree. */
+function measurementsPage(): string {
+  const sidecar = join(root, 'sidecar');
+  const { status, stdout, stderr } = spawnSync(join(sidecar, '.venv', 'bin', 'python'), ['-m', 'iqa_sidecar.measurements'], { cwd: sidecar, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The sidecar's catalogue of measurements cannot be read ("npm run setup" first): ${stderr}`);
+  const { version, catalogue } = JSON.parse(stdout) as { version: string; catalogue: MeasurementRow[] };
+  const rows = catalogue.map(({ name, unit, minimum, maximum, description }) => `| \`${name}\` | ${unit} | ${minimum} to ${maximum ?? '∞'} | ${description} |`);
+  return [
+    generated('sidecar/iqa_sidecar/measurements/'), '# Measurements', '',
+    `Physical statistics of a picture's pixels, version ${version}. With a reference all are taken of it too, and the difference of the two is what`,
+    'counts. A measurement is null where these pixels do not define it. `configs/severity.yaml` says from where on a value is a distortion.', '',
+    '| name | unit | range | what it is |', '| --- | --- | --- | --- |', ...rows, '',
   ].join('\n');
 }
 

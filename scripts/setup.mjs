@@ -25,6 +25,7 @@ function setUp() {
       step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'pytest')), () => installPython('requirements-dev.lock', false));
       step('checks', ['test/openapi/requirements.lock'], () => existsSync(join(checks, 'bin', 'schemathesis')), installChecks);
     }
+    makeModels();
   }
   if (!options.has('--no-build')) {
     step('build', ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'], () => existsSync(join(root, 'dist', 'src', 'server.js')), build);
@@ -87,6 +88,14 @@ function installPackages(folder, lock, what) {
   say(`installing Python packages (${lock})`);
   run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', '--require-hashes', '--requirement', join(root, lock)],
     root, `${what} cannot be installed (is the package index reachable?)`);
+}
+
+/** The deep tools' networks. Without them the tools are listed as unavailable and everything else works, so a failure is a warning. */
+function makeModels() {
+  const further = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
+  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.models', ...further], { cwd: join(root, 'sidecar'), stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  const reason = stderr?.trim().split('\n').at(-1) ?? '';
+  if (status !== 0) say(`the weights of the deep tools are not there (${reason.replace(/^error: /, '')}); LPIPS and the like stay unavailable until "npm run setup" can fetch them`);
 }
 
 function findPython() {

@@ -24,6 +24,7 @@ import { refuseBrokenRequest, registerProblems, sendProblem } from './problems.t
 import { createReasoners } from './reasoners/selection.ts';
 import { createReception } from './reception.ts';
 import { createResultCache } from './tools/cache.ts';
+import { combineClients } from './tools/combined-client.ts';
 import { loadRegistry } from './tools/registry.ts';
 import type { SidecarClient } from './tools/sidecar-client.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
@@ -32,6 +33,8 @@ export interface Parts {
   log: Logger;
   spool: Spool;
   sidecar: SidecarClient;
+  /** The optional tier with pyiqa. */
+  pyiqa?: SidecarClient | null;
   /** Given by who wants to drain it; otherwise made from the configuration. */
   admission?: Admission;
   /** Who thinks; the shipped choice unless told. */
@@ -39,7 +42,7 @@ export interface Parts {
 }
 
 export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
-  const { log, spool, sidecar, admission = createAdmission(config.pipeline.admission), reasoners = createReasoners } = parts;
+  const { log, spool, admission = createAdmission(config.pipeline.admission), reasoners = createReasoners } = parts;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -57,7 +60,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await app.register(fastifyMultipart);
   await registerOpenApi(app as unknown as FastifyInstance, config.version);
 
-  const registry = loadRegistry(config.root);
+  const registry = loadRegistry(config.root, config.pipeline.licences);
+  const sidecar = combineClients(parts.sidecar, parts.pyiqa ?? null, (name) => registry.find(name)?.tier ?? 'base');
   const checkpoints = await openCheckpointsIfWanted(config, log);
   if (checkpoints) app.addHook('onClose', () => checkpoints.close());
   const graph = buildGraph(config.pipeline, log, checkpoints?.saver);

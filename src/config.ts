@@ -25,9 +25,12 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+  licences: Type.Enum(['permissive', 'any']),
   checkpoints: CheckpointSection,
 }, { additionalProperties: false }));
 export type PipelineConfig = Static<typeof PipelineFile>;
+/** Which tools there are at all: those anybody may use, or also those for non-commercial use. */
+export type Licences = PipelineConfig['licences'];
 
 /** Every environment variable the service reads; `.env.example` is checked against this table. */
 export const SETTINGS = {
@@ -43,6 +46,7 @@ export const SETTINGS = {
   IQA_CHECKPOINTS_URL: { default: '', description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
+  PYIQA_SIDECAR_URL: { default: '', description: 'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.' },
   IQA_MODEL_BACKENDS: { default: 'configs/model_backends.yaml', description: 'The file that says which models reason; a relative path starts at the project.' },
   IQA_BACKEND: { default: 'auto', description: 'Who reasons: a back end of that file, "embedded", or "auto": the first whose key is set.' },
   IQA_REASONING: { default: 'merged', description: 'merged: few model calls; paper: the paper\'s five, one by one.' },
@@ -78,6 +82,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     maxPixels: integer('IQA_MAX_PIXELS', setting('IQA_MAX_PIXELS'), 1, 2 ** 31),
     shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
     sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
+    pyiqaSidecarUrl: httpUrl('PYIQA_SIDECAR_URL', setting('PYIQA_SIDECAR_URL')),
     pipeline,
     checkpoints: resolveCheckpoints(pipeline.checkpoints, checkpointSettings, root),
     models,

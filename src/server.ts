@@ -26,14 +26,16 @@ async function serve(config: Config): Promise<void> {
   const spool = await createSpool(config.spoolDir);
   const supervisor = config.sidecarUrl === null ? superviseSidecar(sidecarCommand(config), log) : null;
   const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
+  const pyiqa = config.pyiqaSidecarUrl === null ? null : createSidecarClient(() => config.pyiqaSidecarUrl);
   const admission = createAdmission(config.pipeline.admission);
   const cleanUp = async () => {
     await supervisor?.stop();
     await sidecar.close();
+    await pyiqa?.close();
     await spool.close();
   };
   try {
-    const app = await buildApp(config, { log, spool, sidecar, admission });
+    const app = await buildApp(config, { log, spool, sidecar, pyiqa, admission });
     await app.listen({ host: config.host, port: config.port });
     stopOnSignals({ app, admission, graceMs: config.shutdownGraceMs, log, cleanUp });
     reportStart(app, config, log, supervisor);

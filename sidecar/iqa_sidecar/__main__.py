@@ -53,6 +53,12 @@ def read_settings(arguments: Sequence[str]) -> Settings:
     )
     add("--max-bytes", type=_at_least(1), default=64 * 2**20, help="of one request (default: %(default)s)")
     add("--max-pixels", type=_at_least(1), default=50_000_000, help="of one picture (default: %(default)s)")
+    add(
+        "--start-seconds",
+        type=_at_least(1),
+        default=30,
+        help="for a worker to load what its tools need (default: %(default)s)",
+    )
     add("--grace", type=_at_least(0), default=10, help="seconds to drain after SIGTERM (default: %(default)s)")
     add("--log-level", choices=["debug", "info", "warning", "error"], default="info")
     add("--exit-with-stdin", action="store_true", help="end when standard input closes")

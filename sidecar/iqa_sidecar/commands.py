@@ -27,6 +27,8 @@ class Load(Message, frozen=True):
     regions: dict[str, Box]
     jpeg_quality: int | None
     max_pixels: int
+    # What will be asked for: a tool with something to load begins with it at once.
+    tools: list[str]
 
 
 class Measure(Message, frozen=True):

@@ -13,6 +13,7 @@ MAX_REGIONS = 32
 MAX_TOOLS = 256
 
 ToolErrorCode = Literal[
+    "TOOL_UNAVAILABLE",
     "REFERENCE_REQUIRED",
     "REGION_TOO_SMALL",
     "NOT_FINITE",

@@ -13,7 +13,7 @@ _BASE = np.array(
 
 def estimate_jpeg_quality(luma_table: NDArray[np.int64]) -> int:
     """The IJG quality whose table is nearest: exact for encoders of that family, the closest equivalent for others."""
-    distances = np.abs(_TABLES - luma_table).sum(axis=1)
+    distances = np.abs(TABLES - luma_table).sum(axis=1)
     # The last of equals: quality 99 and 100 of tables that are all ones.
     return 100 - int(np.argmin(distances[::-1]))
 
@@ -25,4 +25,4 @@ def _tables_of_every_quality() -> NDArray[np.int64]:
     return np.asarray(np.clip((_BASE * scale[:, None] + 50) // 100, 1, 255), np.int64)
 
 
-_TABLES = _tables_of_every_quality()
+TABLES = _tables_of_every_quality()

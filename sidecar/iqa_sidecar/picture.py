@@ -16,6 +16,7 @@ from .reduction import block_means, viewing_factor
 Box = tuple[int, int, int, int]
 Plane = NDArray[np.float32]
 Scalar = TypeVar("Scalar", bound=np.generic)
+Derived = TypeVar("Derived")
 Shared = TypeVar("Shared")
 
 # Of B, G and R, as rgb2gray has them; cv2.cvtColor rounds them further and moves up to 0.4 % of the pixels by a level.
@@ -40,6 +41,7 @@ class Picture:
         self.channels = channels
         # 1..100 from the file's own quantisation tables, None for formats without them.
         self.jpeg_quality = jpeg_quality
+        self._derived: dict[str, Any] = {}
 
     @classmethod
     def decode(cls, data: bytes | bytearray, max_pixels: int) -> "Picture":
@@ -62,6 +64,13 @@ class Picture:
         if (x, y, width, height) == (0, 0, self.width, self.height):
             return self
         return Picture(self.bgr[y : y + height, x : x + width], self.channels, self.jpeg_quality)
+
+    def derive(self, name: str, compute: Callable[["Picture"], Derived]) -> Derived:
+        """What several tools need but this module does not know of, computed for the first that asks."""
+        if name not in self._derived:
+            self._derived[name] = compute(self)
+        result: Derived = self._derived[name]
+        return result
 
     @cached_property
     def luma_bytes(self) -> NDArray[np.uint8]:

@@ -10,13 +10,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from .clock import milliseconds_since
-from .commands import Describe, Described
+from .commands import Describe, Described, Failed, Reply
 from .contract import QueueInfo, Refusal, WorkersInfo
 from .log import write
 from .settings import Settings
-from .worker_process import WorkerProcess
+from .worker_process import WorkerDied, WorkerProcess, WorkerTimeout
 
-START_SECONDS = 30.0
 # A client that hangs up in the middle of a tool: shorter ones may end, longer ones would only heat the core.
 ABANDON_SECONDS = 0.05
 
@@ -24,9 +23,12 @@ ABANDON_SECONDS = 0.05
 class Place:
     """Where one worker stands. It outlives its workers."""
 
-    def __init__(self, extra_tools: tuple[str, ...]) -> None:
+    def __init__(self, extra_tools: tuple[str, ...], start_seconds: float) -> None:
         self._extra_tools = extra_tools
+        self._start_seconds = start_seconds
         self._starting: asyncio.Task[None] | None = None
+        # What the last worker said it can run.
+        self.described: Described | None = None
         self.current: WorkerProcess | None = None
         self.replaced = 0
 
@@ -51,17 +53,31 @@ class Place:
     async def _start(self) -> None:
         started = time.perf_counter()
         try:
-            self.current = await WorkerProcess.start(self._extra_tools)
+            worker = await WorkerProcess.start(self._extra_tools)
+            self.described = await self._await_readiness(worker)
+            self.current = worker
         finally:
             self._starting = None
-        write(logging.DEBUG, "worker started", worker=self.current.pid, time_ms=milliseconds_since(started))
+        write(logging.DEBUG, "worker started", worker=worker.pid, time_ms=milliseconds_since(started))
+
+    async def _await_readiness(self, worker: WorkerProcess) -> Described:
+        """A worker answers once it has loaded everything: a tool's time limit must not run out on that."""
+        reply: Reply
+        try:
+            reply = await worker.call(Describe(), timeout=self._start_seconds)
+        except (WorkerDied, WorkerTimeout) as error:
+            reply = Failed(f"{type(error).__name__} within {self._start_seconds} s")
+        if isinstance(reply, Described):
+            return reply
+        await worker.end()
+        raise RuntimeError(f"A worker could not start: {reply}")
 
 
 class Pool:
     def __init__(self, settings: Settings) -> None:
         self._limit = settings.workers + settings.queue
         self._queue_limit = settings.queue
-        self._places = [Place(settings.extra_tools) for _ in range(settings.workers)]
+        self._places = [Place(settings.extra_tools, settings.start_seconds) for _ in range(settings.workers)]
         self._idle: asyncio.Queue[Place] = asyncio.Queue()
         self._returning: set[asyncio.Task[None]] = set()
         self._admitted = 0
@@ -70,14 +86,14 @@ class Pool:
         self._seconds = 1.0
 
     async def start(self) -> Described:
-        """Starts all workers and asks one what can be run."""
-        workers = await asyncio.gather(*(place.worker() for place in self._places))
-        reply = await workers[0].call(Describe(), timeout=START_SECONDS)
-        if not isinstance(reply, Described):
-            raise RuntimeError(f"A worker could not start: {reply}")
+        """Starts all workers; what one can run, all can."""
+        await asyncio.gather(*(place.worker() for place in self._places))
         for place in self._places:
             self._idle.put_nowait(place)
-        return reply
+        described = self._places[0].described
+        if described is None:
+            raise RuntimeError("Expected a worker to say what it can run but it did not")
+        return described
 
     async def close(self) -> None:
         for task in self._returning:

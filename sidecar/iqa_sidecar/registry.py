@@ -5,15 +5,18 @@ import math
 from .metrics import (
     brisque,
     cw_ssim,
+    dists,
     fsim,
     gmsd,
     haarpsi,
     iw_ssim,
+    lpips,
     mdsi,
     ms_gmsd,
     ms_ssim,
     niqe,
     nlpd,
+    piqe,
     psnr,
     ssim,
     vif,
@@ -39,6 +42,9 @@ def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
 
 
 def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
+    obstacle = tool.find_obstacle()
+    if obstacle is not None:
+        raise ToolError("TOOL_UNAVAILABLE", f"{tool.name} cannot be run: {obstacle}")
     if tool.needs_reference:
         reference_of(pair)
     _x, _y, width, height = pair.box or (0, 0, pair.image.width, pair.image.height)
@@ -66,8 +72,11 @@ _MODULES = (
     cw_ssim,
     nlpd,
     iw_ssim,
+    lpips,
+    dists,
     niqe,
     brisque,
+    piqe,
 )
 
 TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in _MODULES}

@@ -26,7 +26,14 @@ class Session:
         self._frame = frame
         self._described = described
         self._timeout = header.tool_timeout_ms / 1000
-        self._load = Load(header.image_bytes, header.reference_bytes, header.regions, header.jpeg_quality, max_pixels)
+        self._load = Load(
+            header.image_bytes,
+            header.reference_bytes,
+            header.regions,
+            header.jpeg_quality,
+            max_pixels,
+            list(dict.fromkeys(tool.name for tool in header.tools)),
+        )
         # The worker that holds our pictures.
         self._loaded: WorkerProcess | None = None
 

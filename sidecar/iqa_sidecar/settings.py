@@ -16,6 +16,8 @@ class Settings:
     max_bytes: int
     # Of one picture.
     max_pixels: int
+    # Seconds that a worker gets to load what its tools need before it answers.
+    start_seconds: int
     # Seconds that running requests get to end after SIGTERM.
     grace: int
     exit_with_stdin: bool

@@ -27,6 +27,10 @@ class Tool:
     has_map: bool
     # Called as score(pair, map_wanted).
     score: Callable[[Pair, bool], Result]
+    # Why it cannot be run here, such as weights that are missing, or None. Asked often: it looks but loads nothing.
+    find_obstacle: Callable[[], str | None] = lambda: None
+    # Loads what its first run would wait for; called in the background, while other work of the request is done.
+    prepare: Callable[[], object] | None = None
     # How a region is scored: True pools the whole picture's local map inside the box, False scores the cut-out.
     pools_map: bool = False
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast, get_args
 
 from . import measurements
@@ -24,6 +26,7 @@ from .contract import (
     ToolProblem,
 )
 from .local_map import encode_map
+from .measurements import tile_maps
 from .picture import Pair, Picture, TooManyPixelsError, UndecodableError
 from .registry import TOOLS, run_tool
 from .tool import Tool, ToolError
@@ -39,6 +42,7 @@ class Workbench:
 
     def load(self, command: Load, image: bytes, reference: bytes) -> Loaded | Refused:
         started = time.perf_counter()
+        _prepare(self._tools[name] for name in command.tools)
         try:
             picture = Picture.decode(image, max_pixels=command.max_pixels)
         except UndecodableError as error:
@@ -116,18 +120,24 @@ class Workbench:
 
 
 def load_tools(extra_modules: Iterable[str]) -> dict[str, Tool]:
-    """The built-in tools and those of further modules, each of which has a `TOOLS` dictionary like the registry's."""
-    tools = dict(TOOLS)
+    """The built-in tools and those of further modules.
+
+    A module has a `TOOLS` dictionary like the registry's and may have `warm_up`, which loads what its tools need.
+    """
+    tools = TOOLS | tile_maps.TOOLS
     for name in extra_modules:
-        tools |= importlib.import_module(name).TOOLS
+        module = importlib.import_module(name)
+        getattr(module, "warm_up", lambda: None)()
+        tools |= module.TOOLS
     return tools
 
 
 def describe(tools: dict[str, Tool]) -> Described:
     return Described(
         [
-            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map, True, None)
+            ToolInfo(tool.name, tool.version, tool.needs_reference, tool.min_side, tool.has_map, reason is None, reason)
             for tool in tools.values()
+            for reason in [tool.find_obstacle()]
         ],
         MeasurementsInfo(
             measurements.VERSION,
@@ -137,6 +147,19 @@ def describe(tools: dict[str, Tool]) -> Described:
             ],
         ),
     )
+
+
+def _prepare(tools: Iterable[Tool]) -> None:
+    """Loads in the background what the tools' first runs would wait for; a failure shows there, with its reason."""
+    loaders = [tool.prepare for tool in tools if tool.prepare is not None and tool.find_obstacle() is None]
+    if loaders:
+        threading.Thread(target=_call_all, args=(loaders,), daemon=True).start()
+
+
+def _call_all(loaders: list[Callable[[], object]]) -> None:
+    for load in loaders:
+        with contextlib.suppress(Exception):
+            load()
 
 
 def _check_sizes(command: Load, image: Picture, reference: Picture | None) -> Refused | None:

@@ -21,11 +21,13 @@ ROOT = Path(__file__).parent.parent
 
 
 class Sidecar:
-    def __init__(self, folder: Path, *options: str, extra_tools: str = "tests.extra_tools") -> None:
+    def __init__(
+        self, folder: Path, *options: str, extra_tools: str = "tests.extra_tools", python: str = sys.executable
+    ) -> None:
         self.marks = folder
         self._log = folder / "log"
         environment = {**os.environ, "IQA_SIDECAR_EXTRA_TOOLS": extra_tools, "IQA_TEST_MARKS": str(folder)}
-        command = [sys.executable, "-m", "iqa_sidecar", "--port", "0", "--log-level", "debug", *options]
+        command = [python, "-m", "iqa_sidecar", "--port", "0", "--log-level", "debug", *options]
         with self._log.open("wb") as log:
             # A group of its own, so that a test can see whether anything of it is left.
             self.process = subprocess.Popen(

@@ -24,6 +24,8 @@ ANCHORS = {
     "SSIM": Anchors(best=1, excellent=0.985, terrible=0.35, worst=-1),
     "MS-SSIM": Anchors(best=1, excellent=0.996, terrible=0.65, worst=-1),
     "GMSD": Anchors(best=0, excellent=0.008, terrible=0.24, worst=0.5),
+    "LPIPS": Anchors(best=0, excellent=0.02, terrible=0.75, worst=1),
+    "DISTS": Anchors(best=0, excellent=0.02, terrible=0.5, worst=1),
     "FSIM": Anchors(best=1, excellent=0.995, terrible=0.62, worst=0),
     "VSI": Anchors(best=1, excellent=0.998, terrible=0.85, worst=0),
     "MDSI": Anchors(best=0, excellent=0.13, terrible=0.53, worst=1),
@@ -36,6 +38,7 @@ ANCHORS = {
     "IW-SSIM": Anchors(best=1, excellent=0.995, terrible=0.4, worst=0),
     "NIQE": Anchors(best=0, excellent=2.8, terrible=13, worst=100),
     "BRISQUE": Anchors(best=0, excellent=8, terrible=80, worst=100),
+    "PIQE": Anchors(best=0, excellent=10, terrible=90, worst=100),
 }
 
 

@@ -47,7 +47,8 @@ type Costs = Pick<ModelUsage, 'calls' | 'input_tokens' | 'output_tokens' | 'cost
 
 function addUsage(before: ModelUsage, now: ModelUsage): ModelUsage {
   const add = (a: Costs, b: Costs): Costs => ({
-    calls: a.calls + b.calls, input_tokens: a.input_tokens + b.input_tokens, output_tokens: a.output_tokens + b.output_tokens, cost_usd: a.cost_usd + b.cost_usd,
+    calls: a.calls + b.calls, cost_usd: a.cost_usd + b.cost_usd,
+    input_tokens: a.input_tokens + b.input_tokens, output_tokens: a.output_tokens + b.output_tokens,
   });
   return {
     ...add(before, now),

@@ -192,7 +192,7 @@ function likelyTools(tools: readonly ToolRow[], hasReference: boolean): ToolRow[
   const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, hasReference)[0]);
   const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
   const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-  return tools.filter((row) => row.type === type && (row === likeliest || row.cost_ms_per_megapixel <= CHEAP_MS_PER_MEGAPIXEL));
+  return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
 }
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {

@@ -2,7 +2,7 @@
 import type { SidecarTools } from '../../schemas/sidecar.ts';
 import { ToolRegistryFile, type ToolInfo, type ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
-import { readYaml } from '../config.ts';
+import { readYaml, type Licences } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
 export interface ToolRegistry {
@@ -12,8 +12,18 @@ export interface ToolRegistry {
   find: (name: string) => ToolRow | undefined;
 }
 
-export function loadRegistry(root: string): ToolRegistry {
-  return createRegistry(readYaml(root, 'configs/tools.yaml', ToolRegistryFile).tools);
+/** `licences`: with `permissive` the rows whose code or parameters may not be used commercially are left out, as if they did not exist. */
+export function loadRegistry(root: string, licences: Licences = 'any'): ToolRegistry {
+  const { tools } = readYaml(root, 'configs/tools.yaml', ToolRegistryFile);
+  return createRegistry(tools.filter((row) => licences === 'any' || isPermissive(row)));
+}
+
+const PERMISSIVE = new Set(['Apache-2.0', 'MIT', 'BSD-2-Clause', 'BSD-3-Clause']);
+
+/** SPDX expressions joined by AND: every part counts. */
+export function isPermissive({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>): boolean {
+  const named = [code.licence, ...(parameters ? [parameters.licence] : [])].flatMap((licence) => licence.split(' AND '));
+  return named.every((licence) => PERMISSIVE.has(licence));
 }
 
 export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
@@ -45,17 +55,19 @@ export function describeTools(registry: ToolRegistry, offered: SidecarTools | nu
 
 function unavailability(row: ToolRow, offered: SidecarTools | null, tool: SidecarTools['tools'][number] | undefined): string | null {
   if (!offered) return 'The sidecar does not answer';
-  if (!tool) return 'The sidecar does not have this tool';
+  if (!tool) return row.tier === 'pyiqa' ? 'The pyiqa sidecar does not offer it or does not answer; PYIQA_SIDECAR_URL says where it runs' : 'The sidecar does not have this tool';
   if (tool.version !== row.version) return `The registry describes version ${row.version} but the sidecar runs ${tool.version}`;
   return tool.available ? null : tool.reason ?? 'The sidecar cannot run it';
 }
 
-/** Tools that may answer for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
+/** Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
 export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean): ToolRow[] {
   const strength = (row: ToolRow): number => row.strengths[category] ?? 0;
   return rows
-    .filter((row) => hasReference || row.type === 'NR')
+    .filter((row) => !row.on_request && (hasReference || row.type === 'NR'))
     .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
       || strength(b) - strength(a)
-      || a.cost_ms_per_megapixel - b.cost_ms_per_megapixel);
+      || costOf(a) - costOf(b));
 }
+
+const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Number.MAX_VALUE;

@@ -19,18 +19,22 @@ export interface TestApp {
 export interface TestAppOptions {
   environment?: Record<string, string>;
   origin?: SidecarOrigin;
+  /** Where the optional tier runs. */
+  pyiqa?: SidecarOrigin;
   adjust?: (config: Config) => Config;
 }
 
-export async function buildTestApp(t: Test, { environment = {}, origin, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
+export async function buildTestApp(t: Test, { environment = {}, origin, pyiqa, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
   const { log, logs } = captureLog();
   const spool = await createSpool(t.testdir());
   const sidecar = createSidecarClient(origin ?? await testSidecar(t));
-  const app = await buildApp(config, { log, spool, sidecar });
+  const second = pyiqa ? createSidecarClient(pyiqa) : null;
+  const app = await buildApp(config, { log, spool, sidecar, pyiqa: second });
   t.teardown(async () => {
     await app.close();
     await sidecar.close();
+    await second?.close();
     await spool.close();
   });
   return { app, config, spool, logs };

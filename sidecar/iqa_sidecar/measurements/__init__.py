@@ -4,14 +4,14 @@ import cv2
 import numpy as np
 
 from ..picture import Picture
-from . import banding, blocking, color, direction, edges, exposure, noise, sharpness
+from . import banding, blocking, color, direction, edges, exposure, haze, jpeg_traces, noise, ringing, sharpness
 from .edge_profiles import find_edges
 from .measurement import Measurement, Values
 
 __all__ = ["CATALOGUE", "VERSION", "Measurement", "measure"]
 
 # Raised by every change that can alter a value.
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 
 CATALOGUE: tuple[Measurement, ...] = (
     *edges.MEASUREMENTS,
@@ -19,8 +19,11 @@ CATALOGUE: tuple[Measurement, ...] = (
     *sharpness.MEASUREMENTS,
     *noise.MEASUREMENTS,
     *blocking.MEASUREMENTS,
+    *jpeg_traces.MEASUREMENTS,
+    *ringing.MEASUREMENTS,
     *banding.MEASUREMENTS,
     *exposure.MEASUREMENTS,
+    *haze.MEASUREMENTS,
     *color.MEASUREMENTS,
 )
 
@@ -29,15 +32,19 @@ def measure(picture: Picture, jpeg_quality: int | None) -> Values:
     """Every measurement of the catalogue, None where it is not defined for these pixels; never NaN."""
     noise_values = noise.measure_noise(picture)
     smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
-    found = find_edges(smooth, noise_values["noise_sigma"] or 0)
+    found, slope = find_edges(smooth, noise_values["noise_sigma"] or 0)
+    blocking_values, grid = blocking.measure_blocking(picture, jpeg_quality)
     values: Values = {
         **edges.measure_edges(picture, found),
         **direction.measure_direction(picture, smooth, found),
         **sharpness.measure_sharpness(picture),
         **noise_values,
-        **blocking.measure_blocking(picture, jpeg_quality),
+        **blocking_values,
+        **jpeg_traces.measure_jpeg_traces(picture.luma_bytes, grid),
+        **ringing.measure_ringing(picture, smooth, slope),
         **banding.measure_banding(picture),
         **exposure.measure_exposure(picture),
+        **haze.measure_haze(picture),
         **color.measure_color(picture),
     }
     return values

@@ -20,25 +20,36 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_blocking(picture: Picture, jpeg_quality: int | None) -> Values:
+def measure_blocking(picture: Picture, jpeg_quality: int | None) -> tuple[Values, tuple[int, int]]:
+    """Also the column and the row where the strongest grid begins."""
     quality = jpeg_quality if jpeg_quality is not None else picture.jpeg_quality
-    return {"blockiness": _blockiness(picture.luma_bytes), "jpeg_quality": None if quality is None else float(quality)}
+    blockiness, grid = _blockiness(picture.luma_bytes)
+    return {"blockiness": blockiness, "jpeg_quality": None if quality is None else float(quality)}, grid
 
 
-def _blockiness(luma: NDArray[np.uint8]) -> float | None:
+def find_grid(luma: NDArray[np.uint8]) -> tuple[int, int]:
+    """Column and row where the strongest 8 × 8 grid begins."""
+    return _blockiness(luma)[1]
+
+
+def _blockiness(luma: NDArray[np.uint8]) -> tuple[float | None, tuple[int, int]]:
     if min(luma.shape) < 4 * _GRID:
-        return None
-    across = _grid_excess(cv2.absdiff(luma[:, 1:], luma[:, :-1]), axis=0)
-    down = _grid_excess(cv2.absdiff(luma[1:], luma[:-1]), axis=1)
-    return (across + down) / 2
+        return None, (0, 0)
+    across, left = _grid_excess(cv2.absdiff(luma[:, 1:], luma[:, :-1]), axis=0)
+    down, top = _grid_excess(cv2.absdiff(luma[1:], luma[:-1]), axis=1)
+    return (across + down) / 2, (left, top)
 
 
-def _grid_excess(steps: cv2.typing.MatLike, axis: int) -> float:
+def _grid_excess(steps: cv2.typing.MatLike, axis: int) -> tuple[float, int]:
+    """How much steps on the strongest grid exceed those beside it, and where that grid begins."""
     steps = np.minimum(steps, _LARGEST_STEP)
     profile = cv2.reduce(steps, axis, cv2.REDUCE_AVG, dtype=cv2.CV_32F).ravel().astype(np.float64)
     beside = (profile[:-2] + profile[2:]) / 2
     excess = profile[1:-1] - beside
     # A crop moves the grid, so all eight phases are tried; the runner-up is what chance and content alone reach.
-    phases = sorted(float(excess[phase::_GRID].mean()) for phase in range(_GRID))
+    phases = [float(excess[phase::_GRID].mean()) for phase in range(_GRID)]
+    second, strongest = sorted(phases)[-2:]
     level = float(beside.mean())
-    return max(0.0, phases[-1] - max(0.0, phases[-2])) / level if level > 0 else 0.0
+    # The first of `excess` is the step from pixel 1 to pixel 2.
+    start = (phases.index(strongest) + 2) % _GRID
+    return (max(0.0, strongest - max(0.0, second)) / level if level > 0 else 0.0), start

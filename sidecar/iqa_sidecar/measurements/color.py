@@ -6,11 +6,10 @@ from numpy.typing import NDArray
 
 from ..picture import Picture
 from .measurement import Measurement, Values
+from .reduction import reduce_picture
 
 # Means over the picture settle long before this many pixels.
 _SAMPLES = 40_000
-# Pixels; geometric mean of the sides of the reduced picture on which edges are compared.
-_REDUCED_SIDE = 256
 # Grey level above which a channel may be clipped.
 _BRIGHTEST = 250
 
@@ -22,7 +21,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "color_cast", "CIELAB units", 0, None,
-        "distance from neutral of the light's colour, as the strongest edges show it; null without edges",
+        "distance from neutral of the light's colour, as far as edges, details and lights agree; null without edges",
     ),
 )  # fmt: skip
 
@@ -34,7 +33,7 @@ def measure_color(picture: Picture) -> Values:
     return {
         "saturation": float(strength.mean()) / 255,
         "colorfulness": _colorfulness(red - green, (red + green) / 2 - blue),
-        "color_cast": _color_cast(picture.bgr),
+        "color_cast": _color_cast(reduce_picture(picture)),
     }
 
 
@@ -44,32 +43,41 @@ def _colorfulness(red_green: NDArray[np.float32], yellow_blue: NDArray[np.float3
     return float(spread + 0.3 * np.hypot(red_green.mean(), yellow_blue.mean()))
 
 
-def _color_cast(bgr: NDArray[np.uint8]) -> float | None:
-    """Grey edge (van de Weijer et al. 2007) as a norm of order 6: the strongest differences show the light's colour.
+def _color_cast(small: NDArray[np.uint8] | None) -> float | None:
+    """What three estimates of the light's colour agree on; a coloured surface seldom deceives all of them.
 
-    Coloured surfaces may fill most of a picture without moving it; a shift of all colours moves it by as much.
+    Norms of order 6 (van de Weijer et al. 2007) of first differences, second differences and the light itself: the
+    strongest show the light's colour. The estimates' shifts from neutral are taken along their mean; the least counts.
     """
-    height, width = bgr.shape[:2]
-    factor = max(1, round((height * width) ** 0.5 / _REDUCED_SIDE))
-    if min(height, width) < 3 * factor:
+    if small is None:
         return None
-    small = cv2.resize(bgr, (width // factor, height // factor), interpolation=cv2.INTER_AREA)
     light = np.asarray(cv2.LUT(small, _LINEAR), np.float32)
     across, down = light[1:-1, 2:] - light[1:-1, :-2], light[2:, 1:-1] - light[:-2, 1:-1]
     # Clipped pixels have lost their colour; beside them differences are wrong too.
     brightest = cv2.dilate(small, np.ones((3, 3), np.uint8))[1:-1, 1:-1]
     usable = cv2.inRange(brightest, (0, 0, 0), (_BRIGHTEST,) * 3)
-    square = cv2.add(cv2.multiply(across, across), cv2.multiply(down, down))
+    first = cv2.add(cv2.multiply(across, across), cv2.multiply(down, down))
+    second = cv2.Laplacian(light, cv2.CV_32F)[1:-1, 1:-1]
+    squares = ((first, usable), (cv2.multiply(second, second), usable), (cv2.multiply(light, light), None))
+    colours = [_norm(square, mask) for square, mask in squares]
+    if not all(colour.any() for colour in colours):
+        return None
+    shifts = np.array([_shift_from_neutral(colour / colour.mean() / 2) for colour in colours])
+    mean = shifts.mean(axis=0)
+    return max(0.0, float((shifts @ mean).min() / max(np.hypot(*mean), 1e-9)))
+
+
+def _norm(square: cv2.typing.MatLike, mask: cv2.typing.MatLike | None) -> NDArray[np.float64]:
+    """Of order 6, of each channel."""
     sixth_power = cv2.multiply(cv2.multiply(square, square), square)
-    estimate = np.array(cv2.mean(sixth_power, usable)[:3]) ** (1 / 6)
-    return _distance_from_neutral(estimate / estimate.mean() / 2) if estimate.any() else None
+    return np.asarray(np.array(cv2.mean(sixth_power, mask)[:3]) ** (1 / 6))
 
 
-def _distance_from_neutral(linear: NDArray[np.float64]) -> float:
+def _shift_from_neutral(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    """CIELAB a and b."""
     encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     pixel = np.minimum(encoded, 1).astype(np.float32).reshape(1, 1, 3)
-    _lightness, green_red, blue_yellow = cv2.cvtColor(pixel, cv2.COLOR_BGR2LAB)[0, 0]
-    return float(np.hypot(green_red, blue_yellow))
+    return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_BGR2LAB)[0, 0, 1:], np.float64)
 
 
 _ENCODED = np.arange(256) / 255

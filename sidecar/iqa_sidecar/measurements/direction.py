@@ -16,6 +16,8 @@ _SMALLEST_COUNT = 8
 _SMALLEST_SECTORS = 5
 # Below this the direction is chance.
 _DIRECTED = 0.3
+# Between 10 % and 90 % of its height lie so many of a ramp's pixels.
+_RAMP = 0.8
 # Pixels; rows are skipped above this.
 _SAMPLES = 130_000
 
@@ -25,6 +27,10 @@ MEASUREMENTS = (
         "how much more detail is lost in one direction than across it: below 0.3 isotropic, above 0.5 motion blur",
     ),
     Measurement(
+        "motion_blur_px", "pixels", 0, 75,
+        "length of that blur, from the widths of edges along and across it; null when isotropic",
+    ),
+    Measurement(
         "blur_direction_deg", "degrees", 0, 180,
         "direction of that blur, anticlockwise from the horizontal; null when isotropic",
     ),
@@ -32,32 +38,39 @@ MEASUREMENTS = (
 
 
 def measure_direction(picture: Picture, smooth: Plane, edges: Edges) -> Values:
-    by_width = _edge_width_vector(picture.luma, edges)
+    by_width, mean_square = _edge_width_vector(picture.luma, edges)
     by_detail = _detail_vector(smooth)
     if by_width is None or by_detail is None:
-        return {"blur_anisotropy": None, "blur_direction_deg": None}
+        return {"blur_anisotropy": None, "motion_blur_px": None, "blur_direction_deg": None}
     anisotropy = float(np.sqrt(np.hypot(*by_width) * np.hypot(*by_detail)))
     # Both point to twice the angle of the blur, with y down.
     cosine, sine = by_width + by_detail
     degrees = float(np.degrees(np.arctan2(-sine, cosine)) / 2 % 180)
-    return {"blur_anisotropy": anisotropy, "blur_direction_deg": degrees if anisotropy >= _DIRECTED else None}
+    # The widest edges exceed the narrowest by 2 |u| of the mean square; a blur of length l makes a ramp of 0.8 l.
+    length = float(np.sqrt(2 * np.hypot(*by_width) * mean_square)) / _RAMP
+    directed = anisotropy >= _DIRECTED
+    return {
+        "blur_anisotropy": anisotropy,
+        "motion_blur_px": length if directed else None,
+        "blur_direction_deg": degrees if directed else None,
+    }
 
 
-def _edge_width_vector(luma: Plane, edges: Edges) -> Vector | None:
-    """Fits width² = c · (1 + u · (cos 2θ, sin 2θ)) to the median widths of the sectors; |u| ≤ 1."""
+def _edge_width_vector(luma: Plane, edges: Edges) -> tuple[Vector | None, float]:
+    """Fits width² = c · (1 + u · (cos 2θ, sin 2θ)) to the median widths of the sectors; u with |u| ≤ 1, and c."""
     sector = np.round(edges.angle / np.pi * _SECTORS).astype(np.intp) % _SECTORS
     chosen = np.concatenate([_strongest(edges, np.flatnonzero(sector == index)) for index in range(_SECTORS)])
     if not len(chosen):
-        return None
+        return None, 0.0
     width = measure_profiles(luma, edges.take(chosen)).width
     present = [index for index in range(_SECTORS) if np.any(sector[chosen] == index)]
     if len(present) < _SMALLEST_SECTORS:
-        return None
+        return None, 0.0
     squares = np.array([np.median(width[sector[chosen] == index]) ** 2 for index in present])
     doubled = 2 * np.pi * np.array(present) / _SECTORS
     design = np.column_stack([np.ones_like(doubled), np.cos(doubled), np.sin(doubled)])
     constant, *vector = np.linalg.lstsq(design, squares, rcond=None)[0]
-    return _limit(np.array(vector) / constant) if constant > 0 else None
+    return (_limit(np.array(vector) / constant), float(constant)) if constant > 0 else (None, 0.0)
 
 
 def _strongest(edges: Edges, members: NDArray[np.intp]) -> NDArray[np.intp]:

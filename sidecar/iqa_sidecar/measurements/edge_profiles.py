@@ -38,8 +38,8 @@ class Edges:
         return Edges(self.x[chosen], self.y[chosen], self.slope[chosen], self.angle[chosen])
 
 
-def find_edges(smooth: Plane, noise_sigma: float) -> Edges:
-    """Maxima of the slope of luma, which was smoothed by a Gaussian of σ 1; all that stand out from the noise."""
+def find_edges(smooth: Plane, noise_sigma: float) -> tuple[Edges, Plane]:
+    """Maxima of the slope of luma, smoothed by a Gaussian of σ 1, that stand out from the noise; and the slope."""
     across = np.zeros_like(smooth)
     down = np.zeros_like(smooth)
     # A frame of two pixels stays empty: what lies beyond an edge there cannot be seen.
@@ -52,7 +52,7 @@ def find_edges(smooth: Plane, noise_sigma: float) -> Edges:
     threshold = max(_WEAKEST_SLOPE, _NOISE_SLOPE * noise_sigma)
     y, x = np.divmod(np.flatnonzero((slope == highest) & (slope > threshold)), smooth.shape[1])
     angle = np.arctan2(down[y, x], across[y, x]) % np.float32(np.pi)
-    return Edges(x.astype(np.float32), y.astype(np.float32), slope[y, x], angle)
+    return Edges(x.astype(np.float32), y.astype(np.float32), slope[y, x], angle), slope
 
 
 @dataclass(frozen=True, slots=True)

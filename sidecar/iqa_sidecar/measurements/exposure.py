@@ -15,6 +15,8 @@ MEASUREMENTS = (
     Measurement("shadow_clipping", "fraction", 0, 1, "pixels whose luma is 0..3"),
     Measurement("highlight_clipping", "fraction", 0, 1, "pixels whose luma is 252..255"),
     Measurement("rms_contrast", "fraction", 0, 0.5, "standard deviation of luma as a fraction of full scale"),
+    Measurement("black_level", "grey levels", 0, 255, "1st percentile of luma"),
+    Measurement("white_level", "grey levels", 0, 255, "99th percentile of luma"),
     Measurement("dynamic_range", "grey levels", 0, 255, "99th minus 1st percentile of luma"),
 )
 
@@ -24,12 +26,15 @@ def measure_exposure(picture: Picture) -> Values:
     share = counts.astype(np.float64) / picture.luma_bytes.size
     levels = np.arange(256)
     mean = float(share @ levels)
+    black, white = _percentile(share, 0.01), _percentile(share, 0.99)
     return {
         "mean_luminance": mean,
         "shadow_clipping": float(share[:_CLIPPED_LEVELS].sum()),
         "highlight_clipping": float(share[-_CLIPPED_LEVELS:].sum()),
         "rms_contrast": float(np.sqrt(share @ (levels - mean) ** 2)) / 255,
-        "dynamic_range": float(_percentile(share, 0.99) - _percentile(share, 0.01)),
+        "black_level": float(black),
+        "white_level": float(white),
+        "dynamic_range": float(white - black),
     }
 
 

@@ -10,6 +10,8 @@ from .measurement import Measurement, Values
 _BLOCK = 16
 # Second difference in both directions: blind to slopes and straight edges along the axes; noise of σ 1 gives σ 6.
 _SECOND_DIFFERENCE = np.array([1, -2, 1], np.float32)
+# From the mean of |response| to σ.
+_SIGMA = np.float32(np.sqrt(np.pi / 2) / 6)
 # In pure noise the 10th percentile of the blocks lies this much below σ (simulated).
 _PERCENTILE_BIAS = 1 / 0.893
 # Grey levels; and multiples of the typical deviation, so that the tails of white noise do not count.
@@ -39,13 +41,19 @@ def _noise_sigma(plane: Plane, luma: Plane) -> float | None:
     height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
     if not height or not width:
         return None
-    response = cv2.sepFilter2D(plane, -1, _SECOND_DIFFERENCE, _SECOND_DIFFERENCE)
-    strength = _block_means(np.abs(response)[:height, :width])
+    strength = block_strengths(plane)
     level = _block_means(luma[:height, :width])
     usable = strength[(level > 6) & (level < 249)]
     if not usable.size:
         return None
-    return float(np.percentile(usable, 10)) * float(np.sqrt(np.pi / 2)) / 6 * _PERCENTILE_BIAS
+    return float(np.percentile(usable, 10)) * _PERCENTILE_BIAS
+
+
+def block_strengths(plane: Plane) -> Plane:
+    """σ of the noise in each whole block, as far as the block has no texture."""
+    height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
+    response = cv2.sepFilter2D(plane, -1, _SECOND_DIFFERENCE, _SECOND_DIFFERENCE)
+    return np.asarray(_block_means(np.abs(response)[:height, :width]) * _SIGMA, np.float32)
 
 
 def _block_means(plane: Plane) -> Plane:
@@ -85,7 +93,10 @@ def _impulse_fraction(bgr: NDArray[np.uint8]) -> float | None:
         return 0.0
     tested = candidates[:: -(-len(candidates) // _TESTED_IMPULSES)]
     y, x = np.divmod(tested, width - 2)
-    nearby = np.stack([bgr[y + row, x + column] for row in range(3) for column in range(3) if (row, column) != (1, 1)])
-    difference = np.abs(nearby.astype(np.int16) - bgr[y + 1, x + 1])
-    alone = (np.partition(difference, 1, axis=0)[1] > threshold).any(axis=1)
+    pixels, place = bgr.reshape(-1, 3), (y + 1) * width + x + 1
+    centre = pixels.take(place, axis=0)
+    alike = np.zeros(centre.shape, np.uint8)
+    for offset in (-width - 1, -width, -width + 1, -1, 1, width - 1, width, width + 1):
+        alike += cv2.absdiff(pixels.take(place + offset, axis=0), centre) <= threshold
+    alone = (alike <= 1).any(axis=1)
     return float(alone.mean()) * len(candidates) / float((height - 2) * (width - 2))

@@ -18,6 +18,7 @@ def test_known_histogram() -> None:
     assert values["shadow_clipping"] == pytest.approx(0.1)
     assert values["highlight_clipping"] == pytest.approx(0.3)
     assert values["dynamic_range"] == 255
+    assert (values["black_level"], values["white_level"]) == (0, 255)
     assert values["rms_contrast"] == pytest.approx(np.std([0] * 1 + [255] * 3 + [100] * 6) / 255)
 
 
@@ -27,6 +28,8 @@ def test_each_rises_with_its_cause(seed: int) -> None:
     assert_rises("mean_luminance", [shift(plain, by) for by in (-90, -40, 0, 40, 90)])
     assert_rises("highlight_clipping", [shift(plain, by) for by in (0, 40, 80, 120)])
     assert_rises("shadow_clipping", [shift(plain, -by) for by in (40, 80, 120)])
+    assert_rises("black_level", [pictures.contrast(plain, factor) for factor in (0.9, 0.6, 0.3, 0.15)])
+    assert_rises("white_level", [pictures.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
     for name in ("rms_contrast", "dynamic_range"):
         assert_rises(name, [pictures.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
 

@@ -46,7 +46,12 @@ def test_every_value_is_in_its_range_or_null(kind: str) -> None:
 
 def test_a_photo_has_every_value_but_those_that_do_not_apply() -> None:
     values = measure(Picture(PHOTO), None)
-    assert {name for name, value in values.items() if value is None} == {"jpeg_quality", "blur_direction_deg"}
+    assert {name for name, value in values.items() if value is None} == {
+        "jpeg_quality",
+        "jpeg_quality_estimate",
+        "blur_direction_deg",
+        "motion_blur_px",
+    }
 
 
 def test_repeated_measurements_agree_to_the_last_bit() -> None:

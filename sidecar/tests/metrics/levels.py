@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from iqa_sidecar.picture import Pair, Picture, Plane
 from iqa_sidecar.registry import TOOLS, run_tool
@@ -19,7 +20,15 @@ LEVELS: dict[str, tuple[Callable[..., Pixels], tuple[float, ...]]] = {
 }
 
 
+def require(tool: str) -> None:
+    """Skips where the tool's weights are missing: on a machine that was set up without a network."""
+    obstacle = TOOLS[tool].find_obstacle()
+    if obstacle is not None:
+        pytest.skip(obstacle)
+
+
 def value(tool: str, image: Pixels, reference: Pixels | None = None) -> float:
+    require(tool)
     pair = Pair(Picture(image), None if reference is None else Picture(reference))
     return run_tool(TOOLS[tool], pair, wants_map=False).value
 

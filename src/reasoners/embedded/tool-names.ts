@@ -20,6 +20,8 @@ const HINT_AFTER = /^(score|scores|value|values)$/;
 const PLAINEST_HINT_AFTER = /^(metric|index|tool|algorithm)$/;
 /** "SSIM-based" speaks of SSIM, "IW-SSIM" and "PSNR-HVS" are other tools. */
 const HARMLESS_SUFFIX = /^(based|score|scores|value|values|index|metric|like|style|wise)$/;
+/** Names of tools that are plain English when written small. */
+const ENGLISH = /^unique$/;
 const REFUSAL = /^(not|don't|dont|never|without|except|excluding|instead|rather|than|no)$/;
 
 export function findTools(tokens: readonly Token[], tools: readonly NamedTool[], lexicon: Lexicon): ToolMention[] {
@@ -57,6 +59,7 @@ function spellingsByFirstWord(tools: readonly NamedTool[], lexicon: Lexicon): Ma
 /** "panel", "Fusion" or "image quality" are words of a sentence; "SSIM", "vifp" or "structural similarity" are not. */
 function howOrdinary(written: string, words: readonly string[], name: string, lexicon: Lexicon): Spelling['ordinary'] {
   if (words.every((word) => lexicon.knows(word))) return 'lexicon';
+  if (words.length === 1 && ENGLISH.test(words[0] ?? '')) return 'word';
   if (words.length > 1 || /\d/.test(written)) return 'no';
   const varies = isAcronym(name) && written.toLowerCase().includes(name.toLowerCase());
   return isAcronym(written) || varies ? 'no' : 'word';

@@ -1,0 +1,8 @@
+"""`python -m iqa_sidecar.measurements`: prints the catalogue as JSON, from which docs/measurements.md is made."""
+
+import dataclasses
+import json
+
+from . import CATALOGUE, VERSION
+
+print(json.dumps({"version": VERSION, "catalogue": [dataclasses.asdict(row) for row in CATALOGUE]}))

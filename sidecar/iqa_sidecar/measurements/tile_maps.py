@@ -1,0 +1,111 @@
+"""Where in the picture: blur, noise and blockiness tile by tile, asked for like a tool's local map.
+
+Each is offered as a tool that has the measurement's name, its value and a map: 1 where a tile is as most good photos
+are, 0 where the distortion is extreme, straight in between.
+"""
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Pair, Picture, Plane
+from ..tool import Result, Tool, ToolError
+from . import VERSION, measure
+from .blocking import find_grid
+from .edge_profiles import find_edges, measure_profiles
+from .noise import block_strengths, measure_noise
+
+_TILE = 32
+# Edges are skipped above this; a picture of twelve megapixels has a hundred thousand.
+_MOST_EDGES = 6_000
+# Values at which the map is 1 and 0: the clean range's end and the last cut in configs/severity.yaml.
+_EDGE_WIDTHS = (1.5, 9.4)
+_NOISE_SIGMAS = (1.5, 25.7)
+_BLOCKINESSES = (0.02, 1.59)
+
+
+def blur_map(picture: Picture) -> Plane:
+    """Median width of each tile's edges. A tile without edges shows no blur."""
+    smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
+    edges, _slope = find_edges(smooth, measure_noise(picture)["noise_sigma"] or 0)
+    chosen = np.arange(len(edges.x))[:: max(1, -(-len(edges.x) // _MOST_EDGES))]
+    edges = edges.take(chosen)
+    rows, columns = _tiles(picture)
+    tile = (edges.y // _TILE).astype(np.intp) * columns + (edges.x // _TILE).astype(np.intp)
+    widths = measure_profiles(picture.luma, edges).width if len(chosen) else np.zeros(0, np.float32)
+    values = np.full(rows * columns, _EDGE_WIDTHS[0], np.float32)
+    for index in np.unique(tile):
+        values[index] = np.median(widths[tile == index])
+    return _scale(values.reshape(rows, columns), _EDGE_WIDTHS)
+
+
+def noise_map(picture: Picture) -> Plane:
+    """The quieter half of each tile, because texture passes for noise."""
+    strengths = block_strengths(picture.luma)
+    rows, columns = (max(1, side // 2) for side in strengths.shape)
+    quiet = np.full((rows, columns), np.inf, np.float32)
+    for row in range(2):
+        for column in range(2):
+            part = strengths[row : row + 2 * rows : 2, column : column + 2 * columns : 2]
+            height, width = part.shape
+            quiet[:height, :width] = np.minimum(quiet[:height, :width], part)
+    return _scale(quiet, _NOISE_SIGMAS)
+
+
+def blockiness_map(picture: Picture) -> Plane:
+    """Steps on the picture's grid over the steps beside it, tile by tile."""
+    luma = picture.luma_bytes
+    left, top = find_grid(luma)
+    across = _grid_excess(cv2.absdiff(luma[:, 1:], luma[:, :-1]).astype(np.float32), left)
+    down = _grid_excess(cv2.absdiff(luma[1:], luma[:-1]).astype(np.float32).T, top).T
+    rows, columns = min(len(across), len(down)), min(across.shape[1], down.shape[1])
+    return _scale((across[:rows, :columns] + down[:rows, :columns]) / 2, _BLOCKINESSES)
+
+
+def _grid_excess(steps: Plane, start: int) -> Plane:
+    """`steps`: from each column to the next; `start`: the first column of a block."""
+    height, width = (side // _TILE * _TILE for side in (steps.shape[0], steps.shape[1] + 1))
+    # Column c of the padded steps is the step into column c.
+    padded = np.pad(np.minimum(steps, 32), ((0, 0), (1, 0)))[:height, :width]
+    columns = np.arange(width)
+    on_grid = (columns - start) % 8 == 0
+    beside = ((columns - start) % 8 == 1) | ((columns - start) % 8 == 7)
+    on = _tile_means(padded * on_grid, on_grid.mean())
+    off = _tile_means(padded * beside, beside.mean())
+    # Half a grey level keeps the rounding of flat areas from counting.
+    return np.asarray((on - off) / (off + 0.5), np.float32)
+
+
+def _tile_means(plane: NDArray[np.floating], share: float) -> Plane:
+    height, width = plane.shape
+    means = cv2.resize(plane.astype(np.float32), (width // _TILE, height // _TILE), interpolation=cv2.INTER_AREA)
+    return np.asarray(means / share, np.float32)
+
+
+def _tiles(picture: Picture) -> tuple[int, int]:
+    return -(-picture.height // _TILE), -(-picture.width // _TILE)
+
+
+def _scale(values: Plane, ends: tuple[float, float]) -> Plane:
+    good, bad = ends
+    return np.asarray(np.clip((bad - values) / (bad - good), 0, 1), np.float32)
+
+
+def _create_tool(name: str, draw: Callable[[Picture], Plane]) -> Tool:
+    def score(pair: Pair, wants_map: bool) -> Result:
+        value = measure(pair.image, None)[name]
+        if value is None:
+            raise ToolError(
+                "NOT_FINITE", f"{name} is not defined for these pixels (a picture without edges, for example)"
+            )
+        return Result(value, draw(pair.image) if wants_map else None)
+
+    return Tool(name=name, version=VERSION, needs_reference=False, min_side=2 * _TILE, has_map=True, score=score)
+
+
+TOOLS = {
+    name: _create_tool(name, draw)
+    for name, draw in (("edge_width_px", blur_map), ("noise_sigma", noise_map), ("blockiness", blockiness_map))
+}

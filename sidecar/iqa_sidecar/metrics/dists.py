@@ -1,0 +1,36 @@
+"""DISTS of Ding et al. 2020: structure and texture of picture and reference, as the layers of VGG16 see them."""
+
+import numpy as np
+
+from ..models.networks import DISTS
+from ..models.runtime import find_obstacle, load_network, run_network
+from ..picture import Pair
+from ..tool import Result, Tool, ToolError, reference_of
+
+# A picture of this size takes about ten seconds and a gigabyte and a half.
+_LARGEST_PIXELS = 1_000_000
+
+
+def score(pair: Pair, _wants_map: bool) -> Result:
+    """0 for equal pictures, about 1 at most."""
+    image, reference = pair.image, reference_of(pair)
+    if image.width * image.height > _LARGEST_PIXELS:
+        size = f"{image.width} × {image.height}"
+        raise ToolError(
+            "TOOL_FAILED", f"DISTS expects at most {_LARGEST_PIXELS} pixels but received {size}; name a region"
+        )
+    outputs = run_network(DISTS, np.stack([image.bgr, reference.bgr]))
+    return Result(float(outputs["distance"].item()))
+
+
+TOOL = Tool(
+    name="DISTS",
+    version="1.0.0",
+    needs_reference=True,
+    # Four halvings; smaller pictures leave nothing to compare.
+    min_side=32,
+    has_map=False,
+    score=score,
+    find_obstacle=lambda: find_obstacle(DISTS),
+    prepare=lambda: load_network(DISTS),
+)

@@ -1,0 +1,72 @@
+"""LPIPS of Zhang et al. 2018 (version 0.1, AlexNet): how differently a network sees picture and reference."""
+
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+
+from ..models.networks import LPIPS
+from ..models.runtime import find_obstacle, load_network, run_network
+from ..picture import Pair, Plane
+from ..tool import Result, Tool, reference_of
+
+# Input rows between two rows of each layer's output.
+_STRIDES = (4, 8, 16, 16, 16)
+# Rows; the lowest common step of the layers, and how far beyond a row its features look (66 above, 97 below).
+_STEP = 16
+_MARGIN = 112
+# Larger pictures are taken in bands of about so many pixels, because each takes about 150 bytes.
+_BAND_PIXELS = 3_000_000
+
+
+def score(pair: Pair, wants_map: bool) -> Result:
+    """Sum of the layers' mean differences; 0 for equal pictures, seldom above 1."""
+    layers = _difference_maps(pair)
+    value = sum(float(np.mean(layer, dtype=np.float64)) for layer in layers)
+    return Result(value, _local_quality(layers) if wants_map else None)
+
+
+def _difference_maps(pair: Pair) -> list[Plane]:
+    image, reference = pair.image, reference_of(pair)
+    bands = []
+    for top, bottom, first, last in _bands(image.height, image.width):
+        outputs = run_network(LPIPS, np.stack([image.bgr[top:bottom], reference.bgr[top:bottom]]))
+        maps = [outputs[f"difference_{index}"][0, 0] for index in range(len(_STRIDES))]
+        bands.append(
+            [
+                layer[(first - top) // stride : (last - top) // stride if last < image.height else None]
+                for layer, stride in zip(maps, _STRIDES, strict=True)
+            ]
+        )
+    return [np.concatenate(parts) for parts in zip(*bands, strict=True)]
+
+
+def _bands(height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
+    """Rows to look at, and the rows among them whose features are right: those far enough from a cut."""
+    step = max(_STEP, _BAND_PIXELS // width // _STEP * _STEP)
+    # A last band without a full margin's rows would have too few for the network.
+    tops = [top for top in range(0, height, step) if top == 0 or height - top > _MARGIN]
+    for first, last in zip(tops, [*tops[1:], height], strict=True):
+        yield max(0, first - _MARGIN), min(height, last + _MARGIN), first, last
+
+
+def _local_quality(layers: list[Plane]) -> Plane:
+    """1 - the layers' differences, each enlarged to the size of the first."""
+    height, width = layers[0].shape
+    total = np.zeros((height, width), np.float32)
+    for layer in layers:
+        total += cv2.resize(layer, (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(np.clip(1 - total, 0, 1), np.float32)
+
+
+TOOL = Tool(
+    name="LPIPS",
+    version="1.0.0",
+    needs_reference=True,
+    # The last layer needs one place of its own.
+    min_side=32,
+    has_map=True,
+    score=score,
+    find_obstacle=lambda: find_obstacle(LPIPS),
+    prepare=lambda: load_network(LPIPS),
+)

@@ -1,0 +1,73 @@
+"""PIQE of Venkatanath et al. 2015: the share of active blocks that look distorted or noisy; nothing is learnt."""
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Pair, Plane
+from ..tool import Result, Tool
+from .natural_scene import normalise
+
+_BLOCK = 16
+# Variance of the normalised luma above which a block is looked at; deviation below which a part of its border is flat.
+_ACTIVE = 0.1
+_FLAT = 0.1
+# Pixels of a block's border that are judged together.
+_SEGMENT = 6
+# The two middle columns, and the columns that the authors' code leaves out of their surround: it deletes one after the
+# other, so that the second is one further than meant. The published values rest on it.
+_CENTRE = (7, 8)
+_NOT_SURROUND = (7, 9)
+
+Blocks = NDArray[np.float64]
+
+
+def score(pair: Pair, wants_map: bool) -> Result:
+    """(Σ distortion + 1) / (active blocks + 1) · 100: 0 is best, 100 also where no block has any structure left."""
+    luma = pair.image.luma
+    # Flat from the start: there is nothing to judge.
+    if float(luma.max()) - float(luma.min()) < 1:
+        return Result(math.nan)
+    blocks, rows = _split(luma)
+    variance = blocks.var(axis=(1, 2), ddof=1)
+    active = variance > _ACTIVE
+    distortion = np.zeros(len(blocks))
+    distortion[active] = _judge(blocks[active], variance[active])
+    value = (float(distortion.sum()) + 1) / (int(active.sum()) + 1) * 100
+    local = np.clip(1 - distortion.reshape(rows, -1), 0, 1).astype(np.float32) if wants_map else None
+    return Result(value, local)
+
+
+def _split(luma: Plane) -> tuple[Blocks, int]:
+    """Normalised luma in blocks, in reading order, and the number of rows of blocks."""
+    height, width = luma.shape
+    below, right = -height % _BLOCK, -width % _BLOCK
+    padded = np.asarray(cv2.copyMakeBorder(luma, 0, below, 0, right, cv2.BORDER_REPLICATE), np.float32)
+    mscn = normalise(padded, cv2.BORDER_REPLICATE)
+    rows, columns = (side // _BLOCK for side in mscn.shape)
+    blocks = mscn.reshape(rows, _BLOCK, columns, _BLOCK).transpose(0, 2, 1, 3).reshape(-1, _BLOCK, _BLOCK)
+    return blocks.astype(np.float64), rows
+
+
+def _judge(blocks: Blocks, variance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 - variance where a border is flat, as between blocks of a codec; plus the variance where a block is noise."""
+    borders = np.stack([blocks[:, 0], blocks[:, -1], blocks[:, :, 0], blocks[:, :, -1]], axis=1)
+    segments = np.lib.stride_tricks.sliding_window_view(borders, _SEGMENT, axis=2)
+    blocky = np.any(segments.std(axis=-1, ddof=1) < _FLAT, axis=(1, 2))
+    deviation = np.sqrt(variance)
+    centre = _deviation(blocks[:, :, _CENTRE])
+    surround = _deviation(np.delete(blocks, _NOT_SURROUND, axis=2))
+    ratio = centre / np.maximum(surround, 1e-12)
+    noisy = deviation > 2 * np.abs(deviation - ratio) / np.maximum(deviation, ratio)
+    return np.asarray(blocky * (1 - variance) + noisy * variance)
+
+
+def _deviation(columns: Blocks) -> NDArray[np.float64]:
+    # Not -1: there may be no block at all.
+    values = columns.reshape(len(columns), columns.shape[1] * columns.shape[2])
+    return np.asarray(values.std(axis=1, ddof=1))
+
+
+TOOL = Tool(name="PIQE", version="1.0.0", needs_reference=False, min_side=_BLOCK, has_map=True, score=score)

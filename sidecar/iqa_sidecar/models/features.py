@@ -1,0 +1,37 @@
+"""What EfficientNet-Lite0 sees in a picture: the vector that learned tools score, computed once for all of them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Picture
+from .networks import EFFICIENTNET
+from .runtime import run_network
+
+Features = NDArray[np.float32]
+
+# Means and deviations of 24, 40, 112, 320 and 1280 channels, layer by layer.
+FEATURE_COUNT = 3552
+# Larger pictures are reduced to it: about 0.2 s of one core. Features change with scale, so whoever fits a tool on them
+# takes them from here.
+LARGEST_PIXELS = 1_048_576
+# Pixels; five halvings leave a place for the last layer's statistics.
+SMALLEST_SIDE = 32
+
+
+def efficientnet_features(picture: Picture) -> Features:
+    """3,552 numbers; the same array for every tool that asks in one request."""
+    return picture.derive("efficientnet-features", _compute)
+
+
+def _compute(picture: Picture) -> Features:
+    pixels = picture.bgr
+    shrink = (LARGEST_PIXELS / (picture.width * picture.height)) ** 0.5
+    if shrink < 1:
+        size = (max(1, round(picture.width * shrink)), max(1, round(picture.height * shrink)))
+        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    features: Features = run_network(EFFICIENTNET, pixels[None])["features"][0]
+    features.flags.writeable = False
+    return features

@@ -1,0 +1,69 @@
+"""The maps of blur, noise and blockiness show where a part of the picture suffers, and how much."""
+
+import numpy as np
+import pytest
+
+from iqa_sidecar.measurements import measure
+from iqa_sidecar.measurements.tile_maps import TOOLS
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import run_tool
+from iqa_sidecar.tool import ToolError
+from tests.sidecar_process import Sidecar, call
+
+from .. import pictures
+from ..conftest import encode_picture
+from ..pictures import Pixels
+from .levels import photo
+
+DISTORT = {
+    "edge_width_px": lambda pixels: pictures.blur(pixels, 3),
+    "noise_sigma": lambda pixels: pictures.noise(pixels, 25),
+    "blockiness": lambda pixels: pictures.jpeg(pixels, 8),
+}
+
+
+@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("name", DISTORT)
+def test_the_spoilt_half_is_darker(name: str, seed: int) -> None:
+    spoilt = photo(seed).copy()
+    spoilt[:, 256:] = DISTORT[name](photo(seed))[:, 256:]
+    drawn = draw(name, spoilt)
+    assert drawn.shape == (12, 16)
+    left, right = np.array_split(drawn, 2, axis=1)
+    assert float(left.mean()) > 0.8
+    assert float(right.mean()) < float(left.mean()) - 0.15
+
+
+@pytest.mark.parametrize("name", DISTORT)
+def test_the_value_is_the_measurement(name: str) -> None:
+    result = run_tool(TOOLS[name], Pair(Picture(photo(1))), wants_map=False)
+    assert result.value == measure(Picture(photo(1)), None)[name]
+    assert result.map is None
+
+
+@pytest.mark.parametrize("size", [(64, 64), (65, 97), (300, 70)])
+@pytest.mark.parametrize("name", DISTORT)
+def test_odd_sizes_are_drawn(name: str, size: tuple[int, int]) -> None:
+    drawn = draw(name, pictures.photo(2, *size))
+    assert np.isfinite(drawn).all()
+    assert drawn.min() >= 0
+    assert drawn.max() <= 1
+
+
+def test_a_picture_without_edges_has_no_blur_to_show() -> None:
+    with pytest.raises(ToolError) as caught:
+        draw("edge_width_px", pictures.flat(100))
+    assert caught.value.code == "NOT_FINITE"
+
+
+def test_the_running_sidecar_draws_them(sidecar: Sidecar) -> None:
+    picture = encode_picture(240, 200)
+    _image, tool, _end = sidecar.measure(picture, tools=[call("noise_sigma", wants_map=True)])
+    assert tool["error"] is None
+    assert (tool["map"]["width"], tool["map"]["height"]) == (7, 6)
+
+
+def draw(name: str, pixels: Pixels) -> np.typing.NDArray[np.float32]:
+    result = run_tool(TOOLS[name], Pair(Picture(pixels)), wants_map=True)
+    assert result.map is not None
+    return result.map
