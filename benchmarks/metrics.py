@@ -3,8 +3,9 @@
     sidecar/.venv/bin/python benchmarks/metrics.py <folder of photos> --peer-python <python with torch and piq>
 
 Photos are resized to 1920 × 1080; the picture that is compared with each is its JPEG of quality 30. Ours and the peers'
-turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where the
-metric's definition is on luma (SSIM, MS-SSIM, GMSD, VIFp), which is a third of the work of three channels.
+turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where they
+would compute each channel by itself (SSIM, MS-SSIM, VIFp), which is a third of the work; GMSD, which piq reduces to luma
+itself, is timed both ways.
 """
 
 from __future__ import annotations
@@ -133,10 +134,13 @@ def summarise(times: dict[str, dict[str, list[float]]], together: list[float], p
         row: dict[str, object] = {"ms": round(ours, 1)}
         for library in ("piq", "pyiqa"):
             theirs = medians.get(library, {})
-            known = sum(theirs.values()) if name == "the nine" and len(theirs) == len(NINE) else theirs.get(name)
+            has_all = name == "the nine" and all(metric in theirs for metric in NINE)
+            known = sum(theirs[metric] for metric in NINE) if has_all else theirs.get(name)
             if known is not None:
                 row[f"{library}_ms"] = round(known, 1)
                 row[f"times_{library}"] = round(known / ours, 1)
+        if name == "GMSD" and "GMSD on luma" in medians.get("piq", {}):
+            row["times_piq_on_luma"] = round(medians["piq"]["GMSD on luma"] / ours, 1)
         if floor is not None:
             row |= {"floor_piq": floor, "goal_piq": goal}
         if pyiqa_goal is not None:

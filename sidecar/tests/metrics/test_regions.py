@@ -41,10 +41,14 @@ def test_the_clean_side_is_better_and_the_damaged_side_worse_than_all(tool: str)
         for view in (pair.within((0, 0, 120, 256)), pair, pair.within((180, 0, 140, 256)))
     )
     # A deviation is largest where both sides meet; inside either it only has to tell them apart.
-    assert clean < damaged if tool in ("GMSD", "MDSI") else clean > whole > damaged
+    if tool in ("GMSD", "MDSI"):
+        assert clean < damaged
+    else:
+        assert clean < whole < damaged if tool == "LPIPS" else clean > whole > damaged
 
 
-@pytest.mark.parametrize("tool", POOLED)
+# LPIPS adds five layers of different sizes, each cut before it is enlarged.
+@pytest.mark.parametrize("tool", [name for name in POOLED if name != "LPIPS"])
 def test_the_map_of_a_region_is_a_part_of_the_whole_map(tool: str) -> None:
     pair = pair_of()
     whole = run_tool(TOOLS[tool], pair, True).map
