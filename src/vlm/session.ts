@@ -91,6 +91,8 @@ export function createSession(options: SessionOptions): Session {
       log.debug({ role, backend: backend.name, task: composed.task }, 'Model answer from the cache');
       return { answer: known };
     }
+    // Loading an SDK is not the provider's fault: it must not count as its time.
+    await backend.client.warmUp();
     let complaint: Complaint | null = null;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -21,12 +21,16 @@ export interface TestAppOptions {
   origin?: SidecarOrigin;
   /** Where the optional tier runs. */
   pyiqa?: SidecarOrigin;
+  /** Nothing is written down: for tests with very many requests. */
+  quiet?: boolean;
   adjust?: (config: Config) => Config;
 }
 
-export async function buildTestApp(t: Test, { environment = {}, origin, pyiqa, adjust = (config) => config }: TestAppOptions = {}): Promise<TestApp> {
+const asLoaded = (config: Config): Config => config;
+
+export async function buildTestApp(t: Test, { environment = {}, origin, pyiqa, quiet = false, adjust = asLoaded }: TestAppOptions = {}): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
-  const { log, logs } = captureLog();
+  const { log, logs } = quiet ? { log: pino({ level: 'silent' }), logs: [] } : captureLog();
   const spool = await createSpool(t.testdir());
   const sidecar = createSidecarClient(origin ?? await testSidecar(t));
   const second = pyiqa ? createSidecarClient(pyiqa) : null;

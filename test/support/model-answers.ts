@@ -25,6 +25,7 @@ function fill(schema: JsonSchema): unknown {
   switch (schema.type) {
     case 'object': return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, child]) => [name, fill(child)]));
     case 'array': return [fill(schema.items ?? {})];
+    case 'null': return null;
     case 'boolean': return false;
     case 'number': case 'integer': return 0.2;
     default: return 'Plainly visible.';

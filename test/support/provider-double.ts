@@ -64,7 +64,7 @@ export interface ProviderDouble {
   otherwise: (step: Step) => void;
 }
 
-export async function startProviderDouble(t: Test): Promise<ProviderDouble> {
+export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<ProviderDouble> {
   const steps: Step[] = [];
   const seen: SeenRequest[] = [];
   const complaints: string[] = [];

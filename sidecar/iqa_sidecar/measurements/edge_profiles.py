@@ -21,6 +21,8 @@ _REACH = 20.0
 _STEP = 0.5
 # A side of an edge ends where the slope falls below this fraction of the middle's.
 _FLAT = 0.03
+# OpenCV's remap counts pixels in 16 bits.
+_LARGEST_REMAPPED = 32_767
 # Pixels beyond the end of an edge among which its plateau is sought.
 _PLATEAU = (1.0, 4.0)
 
@@ -87,12 +89,26 @@ def _sample(luma: Plane, edges: Edges) -> Plane:
     total = np.zeros(x.shape, np.float32)
     for shift in (-1, 0, 1):
         columns, rows = x - shift * sine, y + shift * cosine
-        total += cv2.remap(luma, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        total += _interpolate(luma, columns, rows)
     centre = len(offsets) // 2
     falling = total[:, centre + 1] < total[:, centre - 1]
     total[falling] = total[falling, ::-1]
     total /= 3
     return total
+
+
+def _interpolate(luma: Plane, columns: Plane, rows: Plane) -> Plane:
+    """Linear between pixels; outside the picture its border counts."""
+    if max(luma.shape) < _LARGEST_REMAPPED:
+        return np.asarray(cv2.remap(luma, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+    height, width = luma.shape
+    x, y = np.clip(columns, 0, width - 1), np.clip(rows, 0, height - 1)
+    left, top = x.astype(np.intp), y.astype(np.intp)
+    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
+    across, down = x - left, y - top
+    upper = luma[top, left] * (1 - across) + luma[top, right] * across
+    lower = luma[bottom, left] * (1 - across) + luma[bottom, right] * across
+    return np.asarray(upper * (1 - down) + lower * down, np.float32)
 
 
 def _width(relative: Plane, first: NDArray[np.intp], last: NDArray[np.intp]) -> Vector:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..models.networks import LPIPS
 from ..models.runtime import find_obstacle, load_network, run_network
-from ..picture import Pair, Plane
+from ..picture import Box, Pair, Plane
 from ..tool import Result, Tool, reference_of
 
 # Input rows between two rows of each layer's output.
@@ -21,7 +21,9 @@ _BAND_PIXELS = 3_000_000
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Sum of the layers' mean differences; 0 for equal pictures, seldom above 1."""
-    layers = _difference_maps(pair)
+    layers = pair.local_map("lpips", lambda: _difference_maps(pair))
+    if pair.box is not None:
+        layers = [_cut(layer, stride, pair.box) for layer, stride in zip(layers, _STRIDES, strict=True)]
     value = sum(float(np.mean(layer, dtype=np.float64)) for layer in layers)
     return Result(value, _local_quality(layers) if wants_map else None)
 
@@ -50,6 +52,13 @@ def _bands(height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
         yield max(0, first - _MARGIN), min(height, last + _MARGIN), first, last
 
 
+def _cut(layer: Plane, stride: int, box: Box) -> Plane:
+    """The places of a layer that see into the box, at least one."""
+    x, y, width, height = box
+    top, left = min(y // stride, layer.shape[0] - 1), min(x // stride, layer.shape[1] - 1)
+    return layer[top : max(top + 1, -(-(y + height) // stride)), left : max(left + 1, -(-(x + width) // stride))]
+
+
 def _local_quality(layers: list[Plane]) -> Plane:
     """1 - the layers' differences, each enlarged to the size of the first."""
     height, width = layers[0].shape
@@ -66,6 +75,7 @@ TOOL = Tool(
     # The last layer needs one place of its own.
     min_side=32,
     has_map=True,
+    pools_map=True,
     score=score,
     find_obstacle=lambda: find_obstacle(LPIPS),
     prepare=lambda: load_network(LPIPS),

@@ -18,6 +18,12 @@ def test_width_rises_with_blur(name: str, seed: int) -> None:
     assert_rises(name, [sharp, *(pictures.blur(sharp, sigma) for sigma in SIGMAS)])
 
 
+def test_a_picture_longer_than_16_bits_is_measured_too() -> None:
+    ribbon = np.tile(pictures.blur(step_picture()[:64], 2), (1, 70, 1))
+    assert ribbon.shape[1] > 2**15
+    assert value("edge_width_px", ribbon) == pytest.approx(value("edge_width_px", ribbon[:, :5120]), rel=0.05)
+
+
 @pytest.mark.parametrize("sigma", [1.0, 2.0, 4.0])
 def test_width_of_a_blurred_step_is_that_of_its_gaussian(sigma: float) -> None:
     blurred = pictures.blur(step_picture(), sigma)

@@ -42,3 +42,22 @@ def test_the_map_shows_where_and_its_mean_is_near_the_value() -> None:
     assert float(left.mean()) > float(right.mean()) + 0.1
     # Layers are enlarged for the map and clipped at 0, so that the means differ a little.
     assert 1 - float(result.map.mean()) == pytest.approx(result.value, rel=0.1)
+
+
+def test_a_region_is_scored_by_its_part_of_the_maps() -> None:
+    require("LPIPS")
+    photo = pictures.photo(1)
+    partly = photo.copy()
+    partly[:, 160:] = pictures.noise(photo, 25)[:, 160:]
+    pair = Pair(Picture(partly), Picture(photo), keeps_maps=True)
+    clean, spoilt = (
+        run_tool(TOOLS["LPIPS"], pair.within(box), wants_map=False).value
+        for box in ((0, 0, 80, 256), (240, 0, 80, 256))
+    )
+    whole = run_tool(TOOLS["LPIPS"], pair, wants_map=False).value
+    assert clean < 0.1 * spoilt
+    assert clean < whole < spoilt
+    corner = run_tool(TOOLS["LPIPS"], pair.within((288, 224, 32, 32)), wants_map=True)
+    assert corner.map is not None
+    # The first layer has no place for the last three rows and columns.
+    assert corner.map.shape == (7, 7)

@@ -8,6 +8,7 @@ from iqa_sidecar.registry import TOOLS, run_tool
 from iqa_sidecar.tool import ToolError
 
 from .. import pictures
+from .levels import require
 
 POOLED = sorted(name for name, tool in TOOLS.items() if tool.pools_map)
 BOX = (90, 40, 120, 150)
@@ -73,6 +74,7 @@ def test_kept_maps_give_the_same_values(tool: str) -> None:
 
 @pytest.mark.parametrize("tool", [name for name, tool in TOOLS.items() if tool.min_side > 1])
 def test_a_box_too_small_is_refused(tool: str) -> None:
+    require(tool)
     side = TOOLS[tool].min_side
     box = (10, 10, side + 20, side - 1)
     large = pictures.photo(1, 400, 420)

@@ -15,6 +15,7 @@ from iqa_sidecar.registry import TOOLS, run_tool
 from .. import pictures
 from ..pictures import Pixels
 from .direct import shrink
+from .levels import require
 
 CUT_UP = ("SSIM", "MS-SSIM", "GMSD", "HaarPSI", "VIFp", "IW-SSIM")
 ALL = [name for name, tool in TOOLS.items() if tool.needs_reference]
@@ -38,8 +39,7 @@ def test_small_tiles_give_the_same_value(tool: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("tool", ALL)
 def test_neither_memory_nor_threads_change_one_bit(tool: str) -> None:
-    if TOOLS[tool].min_side > 170:
-        pytest.skip("too large for this picture")
+    require(tool)
     photo = pictures.photo(3, 200, 237)
     distorted = pictures.noise(photo, 8)
     expected = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value

@@ -16,15 +16,9 @@ export interface Material {
   request: ExamineRequest;
   /** Of the picture, in pixels. */
   size: { width: number; height: number };
-  opinion: Opinion;
 }
 
-export interface Opinion {
-  /** What was measured for a finding of the model. */
-  measurements: (object: string, distortion: DistortionCategory) => Finding['measurements'];
-}
-
-export function assemble({ reply, wanted, named, request, size, opinion }: Material): Examination {
+export function assemble({ reply, wanted, named, request, size }: Material): Examination {
   const grounded = groundedRegions(reply, request, size);
   const keys = new Set([...request.regions.filter(({ box }) => box !== null), ...grounded].map(({ name }) => name));
   const keyOf = (object: string): string => (keys.has(object) ? object : GLOBAL);
@@ -40,7 +34,7 @@ export function assemble({ reply, wanted, named, request, size, opinion }: Mater
     selected_tools: wanted.selection ? toolsByObject(selected, keyOf) : null,
     findings: analysed.map(({ object, type, severity, confidence }): Finding => ({
       sides: {},
-      object_name: keyOf(object), distortion: type, severity, confidence: confidence ?? null, measurements: opinion.measurements(keyOf(object), type),
+      object_name: keyOf(object), distortion: type, severity, confidence: confidence ?? null, measurements: {},
     })).toSorted((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)),
     grounded,
     failures: [],

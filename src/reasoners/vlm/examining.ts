@@ -5,7 +5,7 @@ import type { ScopedRegion } from '../../tools/evidence-source.ts';
 import type { Capabilities, Picture } from '../../vlm/client.ts';
 import type { TimeLimit } from '../../vlm/session.ts';
 import type { Examination, ExamineRequest } from '../reasoner.ts';
-import { assemble, setOf, type DistortionSet, type Opinion } from './examination-assembly.ts';
+import { assemble, setOf, type DistortionSet } from './examination-assembly.ts';
 import { examinationSchema, readExamination, type ExaminationReply } from './examination-reply.ts';
 import { EXECUTOR_PROMPT_VERSION, executorPrompt, executorSystem, type ExecutorMaterial, type Parts } from './executor-prompts.ts';
 import type { Spoke, Workplace } from './reasoner.ts';
@@ -14,13 +14,11 @@ export interface ExaminationTask {
   request: ExamineRequest;
   workplace: Workplace;
   time: TimeLimit;
-  /** The embedded reasoner's examination of the same, from measurements. */
-  second: Promise<Examination>;
   spoke: Spoke;
 }
 
 export async function examineWithModel(task: ExaminationTask): Promise<Examination> {
-  const { request, workplace, second } = task;
+  const { request, workplace } = task;
   const asked = askedObjects(request);
   const named = request.named === null ? null : namedFor(asked, request);
   const ask: Ask = (parts, objects, material) => askModel(task, parts, { objects, ...material });
@@ -28,7 +26,8 @@ export async function examineWithModel(task: ExaminationTask): Promise<Examinati
   const reply = workplace.models.reasoning === 'paper'
     ? await oneByOne(wanted, named, asked, ask)
     : merge(await Promise.all(groupsOf(asked, request, workplace).map((objects) => ask(wanted, objects, { distortions: named }))));
-  return assemble({ reply, wanted, named, request, size: workplace.size, opinion: await opinionOf(second) });
+  const examination = assemble({ reply, wanted, named, request, size: workplace.size });
+  return addSecondOpinion(examination, task);
 }
 
 type Ask = (parts: Parts, objects: readonly string[], material: Partial<ExecutorMaterial>) => Promise<ExaminationReply>;
@@ -132,8 +131,17 @@ function merge(replies: readonly ExaminationReply[]): ExaminationReply {
   };
 }
 
-async function opinionOf(second: Promise<Examination>): Promise<Opinion> {
-  const { findings } = await second.catch(() => ({ findings: [] as Examination['findings'] }));
-  const isAbout = (object: string, distortion: string) => (finding: Examination['findings'][number]) => finding.object_name === object && finding.distortion === distortion;
-  return { measurements: (object, distortion) => findings.find(isAbout(object, distortion))?.measurements ?? {} };
+/** What the measurements say of the same distortions: for the findings, and for the summarizer to weigh. They were taken while the model thought. */
+async function addSecondOpinion(examination: Examination, { request, workplace, time }: ExaminationTask): Promise<Examination> {
+  const named = setOf(examination.findings.map(({ object_name, distortion }) => ({ object: object_name, distortions: [distortion] })), (object) => object);
+  const flags = { distortion_detection: false, distortion_analysis: true, tool_selection: false, tool_execution: false };
+  const opinion = await workplace.embedded.examine({ ...request, named, plan: { ...request.plan, plan: flags } }, time.signal).catch(() => null);
+  workplace.notes.measured = opinion?.distortion_analysis ?? null;
+  return {
+    ...examination,
+    findings: examination.findings.map((finding) => ({
+      ...finding,
+      measurements: opinion?.findings.find((other) => other.object_name === finding.object_name && other.distortion === finding.distortion)?.measurements ?? {},
+    })),
+  };
 }

@@ -12,7 +12,7 @@ import { ModelFailure } from '../../vlm/model-failure.ts';
 import { createPictureSource } from '../../vlm/picture-encoding.ts';
 import { createSession, type Answered, type Session, type TimeLimit } from '../../vlm/session.ts';
 import type { Understanding } from '../embedded/understanding.ts';
-import type { Occasion, Reasoner, ReasonerSource, SummaryRequest } from '../reasoner.ts';
+import type { Examination, Occasion, Reasoner, ReasonerSource, SummaryRequest } from '../reasoner.ts';
 import { examineWithModel } from './examining.ts';
 import { EXECUTOR_PROMPT_VERSION } from './executor-prompts.ts';
 import { PLANNER_PROMPT_VERSION } from './planner-prompt.ts';
@@ -38,7 +38,8 @@ export interface Workplace extends Pick<VLMReasonerOptions, 'models' | 'registry
   session: Session;
   pictures: ReturnType<typeof createPictureSource>;
   size: { width: number; height: number };
-  log: Occasion['log'];
+  /** What one role leaves for a later one. */
+  notes: { measured: Examination['distortion_analysis'] };
 }
 
 /** Tells which back end answered. */
@@ -70,7 +71,8 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
     chain, settings: models, budget, backoff: models.backoff, cache: options.cache, log: occasion.log,
   });
   const workplace: Workplace = {
-    ...options, session, log: occasion.log, pictures: createPictureSource(occasion.image, occasion.reference, models.pictures), size: occasion.image.info,
+    ...options, session, size: occasion.image.info, notes: { measured: null },
+    pictures: createPictureSource(occasion.image, occasion.reference, models.pictures),
   };
   const reasons = new Map<Role, string>();
   let { identity } = source;
@@ -103,13 +105,13 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
       () => embedded.plan(request, signal), signal,
     ),
     async examine(request, signal) {
-      // Beside the model, from the measurements: a second opinion for the summarizer, and what is left if the model fails.
-      const second = embedded.examine(request, signal);
-      second.catch(() => undefined);
+      // Beside the model, from the measurements: what is left if the model fails.
+      const instead = embedded.examine(request, signal);
+      instead.catch(() => undefined);
       return orEmbedded(
         'executor',
-        () => examineWithModel({ request, workplace, time: timeFor('executor', signal), second, spoke: (speaker) => { noteFallback('executor', speaker); } }),
-        () => second, signal,
+        () => examineWithModel({ request, workplace, time: timeFor('executor', signal), spoke: (speaker) => { noteFallback('executor', speaker); } }),
+        () => instead, signal,
       );
     },
     summarize: (request, signal) => orEmbedded(

@@ -6,7 +6,7 @@ export const SUMMARIZER_PROMPT_VERSION = '1';
 
 export type AnswerMode = 'scoring' | 'explanation' | 'multiple_choice';
 
-const OPENING = 'You are the summarizer of an image quality assessment (IQA) system. A planner and an executor have gathered evidence about a picture: distortions with severities, scores of measuring tools on a common scale from 1 (bad) to 5 (excellent), and measurements. Weigh it together with what you see yourself and answer the user\'s question. Tools can be wrong about what they were not made for; say so where they contradict what is plainly visible.';
+const OPENING = 'You are the summarizer of an image quality assessment (IQA) system. A planner and an executor have gathered evidence about a picture: distortions with severities, scores of measuring tools on a common scale from 1 (bad) to 5 (excellent), and under "measured" what physical measurements alone say of the same distortions. Weigh it together with what you see yourself and answer the user\'s question. Tools can be wrong about what they were not made for; say so where they contradict what is plainly visible.';
 
 const ANSWERS: Record<AnswerMode, string> = {
   scoring: '- final_answer: the quality level of what was asked about, exactly one of Excellent, Good, Fair, Poor, Bad.',

@@ -23,7 +23,7 @@ export async function summarizeWithModel(request: SummaryRequest, workplace: Wor
       const schema = summarySchema(form);
       return {
         task: `summarizer_${mode}`, promptVersion: SUMMARIZER_PROMPT_VERSION, system: summarizerSystem(mode, form.declaresProbabilities),
-        prompt: summarizerPrompt({ query: request.query, options, evidence: tellEvidence(request) }),
+        prompt: summarizerPrompt({ query: request.query, options, evidence: tellEvidence(request, workplace.notes.measured) }),
         pictures: await picturesFor([GLOBAL, ...request.regions.map(({ name }) => name)], request.regions, capabilities, workplace),
         schema, logprobs: wantsLogprobs,
         read: (value, { tokens }, repaired) => {
@@ -82,14 +82,13 @@ function outputOf(reply: SummaryReply, mode: AnswerMode, score: QualityScore | n
 }
 
 /** Without times and other chance: the same evidence makes the same prompt, which the cache then knows. */
-function tellEvidence({ plan, evidence, gaps, ungrounded, findings }: SummaryRequest): Record<string, unknown> {
+function tellEvidence({ plan, evidence, gaps, ungrounded }: SummaryRequest, measured: Workplace['notes']['measured']): Record<string, unknown> {
   const failed = evidence.tool_logs.filter((log) => log.error !== null);
   return {
     query_type: plan.query_type, scope: plan.query_scope, reference_mode: plan.reference_mode,
     distortion_analysis: evidence.distortion_analysis,
     tool_scores: scoresOf(evidence),
-    measurements: findings.filter(({ measurements }) => Object.keys(measurements).length > 0)
-      .map(({ object_name, distortion, measurements }) => ({ object: object_name, distortion, measurements })),
+    ...(measured ? { measured } : {}),
     ...(failed.length > 0 ? { tools_that_failed: [...new Set(failed.map((log) => log.tool_name))] } : {}),
     ...(ungrounded.length > 0 ? { measured_on_the_whole_picture_only: ungrounded } : {}),
     ...(gaps.length > 0 ? { missing: gaps } : {}),

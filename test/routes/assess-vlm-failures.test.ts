@@ -1,0 +1,170 @@
+// POST /assess when models fail: fallback, degradation, problems; what the tools' absence means; and that no key ever leaves.
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import type { Assessment } from '../../schemas/assessment.ts';
+import type { Problem } from '../../schemas/problem.ts';
+import { buildTestApp, formRequest } from '../support/app.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../support/model-answers.ts';
+import { withModels } from '../support/models.ts';
+import { makePicture } from '../support/pictures.ts';
+import { KEYS, startProviderDouble, type Step } from '../support/provider-double.ts';
+
+const image = await makePicture({ width: 320, height: 240, seed: 3 }).jpeg({ quality: 90 }).toBuffer();
+const FREE_FORM = 'Tell me what went wrong when my uncle took this snapshot with his ancient gadget';
+
+t.test('a fallback that answers is told, with who spoke in the end', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai', 'anthropic'), adjust: withModels() });
+  double.play({ fail: 401 }, { say: MERGED_ANSWER }, { fail: 401 }, { say: LEVELS_ANSWER });
+  const body = (await app.inject(await formRequest({ image, query: 'Rate this photo.' }))).json<Assessment>();
+  t.match(body.metadata, {
+    degraded: true, degraded_reason: /executor: anthropic\.claude-3\.5-sonnet answered in place of openai\.gpt-4o; summarizer: anthropic/,
+    reasoner: { kind: 'vlm', backend: 'anthropic.claude-3.5-sonnet', model: 'claude-sonnet-5-5' },
+    vlm: { calls: 4, failed_attempts: [{ role: 'executor', backend: 'openai.gpt-4o', error_type: 'api_error' }, { role: 'summarizer' }] },
+  });
+});
+
+t.test('a fallback without key is skipped; then the embedded reasoner answers and says why', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1 }) });
+  double.play({ fail: 500 }, { fail: 500 }, { fail: 500 });
+  const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.equal(response.statusCode, 200, response.body);
+  const body = response.json<Assessment>();
+  t.match(body.metadata, {
+    degraded: true, reasoner: { kind: 'embedded', backend: 'embedded', model: null },
+    degraded_reason: /planner: the embedded reasoner answered because openai\.gpt-4o gave no valid answer \(The provider answered 500\); executor: .*; summarizer: /,
+  });
+  t.ok(body.executor_evidence?.distortion_analysis, 'from measurements');
+  t.equal(response.headers['etag'], undefined, 'a degraded answer is not the one to keep');
+});
+
+t.test('one role may fail alone', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 2 }) });
+  double.play({ say: 'I see a lovely picture.' }, { say: { distortion_set: [] } }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
+  const body = (await app.inject(await formRequest({ image, query: 'Rate this photo.' }))).json<Assessment>();
+  t.match(body.metadata, { degraded: true, degraded_reason: /^executor: the embedded reasoner answered/, reasoner: { kind: 'vlm' }, vlm: { calls: 3 } });
+  t.ok(body.executor_evidence?.distortion_analysis);
+});
+
+t.test('degrade: none makes a problem of it: 502, or 504 when time ran out', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none', timeout: 150 }) });
+  double.play({ fail: 500 });
+  const failed = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.match(failed.json<Problem>(), { status: 502, code: 'IQA_MODEL_FAILED', detail: 'The planner failed: openai.gpt-4o gave no valid answer (The provider answered 500)' });
+  double.play({ misbehave: 'never' });
+  const late = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.match(late.json<Problem>(), { status: 504, code: 'IQA_MODEL_TIMEOUT' });
+  double.play({ say: MERGED_ANSWER }, { fail: 503 });
+  const summarizer = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.match(summarizer.json<Problem>(), { status: 502, detail: /^The summarizer failed/ });
+});
+
+t.test('degrade: none in the executor leaves its evidence empty, with the reason in the log, and the summarizer answers', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none' }) });
+  double.play({ fail: 500 }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
+  const body = (await app.inject(await formRequest({ image, query: 'Rate this photo.', max_replan_iterations: '0' }))).json<Assessment>();
+  t.match(body.executor_evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ tool_name: 'executor', error: /The provider answered 500/ }] });
+  t.match(body.quality_score, { method: 'reasoner_only', level: 'Good' });
+  t.equal(body.metadata.degraded, true);
+});
+
+t.test('a planner that fails on a replan: 200, the error told, the last good result kept', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none' }) });
+  double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: { ...LEVELS_ANSWER, final_answer: 'Hm.', need_replan: true, replan_reason: 'Missing tool scores for the sky' } }, { fail: 500 });
+  const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.equal(response.statusCode, 200, response.body);
+  t.match(response.json<Assessment>(), {
+    error: /^The planner failed: openai/, summarizer_result: { final_answer: 'Hm.', need_replan: true }, iteration_count: 1,
+    replan_history: ['[Iteration 1] Missing tool scores for the sky'], metadata: { degraded: true },
+  });
+});
+
+t.test('the replan\'s reason reaches the planner\'s model', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({ cache: { entries: 0 } }) });
+  double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: { ...LEVELS_ANSWER, need_replan: true, replan_reason: 'Missing severities' } });
+  double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: { ...LEVELS_ANSWER, final_answer: 'Done.' } });
+  const body = (await app.inject(await formRequest({ image, query: FREE_FORM }))).json<Assessment>();
+  t.match(double.seen[3]?.turns[0]?.text, /"reason": "Missing severities"/);
+  t.match(body, { iteration_count: 1, summarizer_result: { final_answer: 'Done.', need_replan: false }, metadata: { vlm: { calls: 6 } } });
+});
+
+t.test('a sidecar that is down: the model answers from its own eyes, degraded, without a replan', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), origin: () => 'http://127.0.0.1:9', adjust: withModels() });
+  const { distortion_set, distortion_analysis } = MERGED_ANSWER;
+  double.play({ say: { distortion_set, distortion_analysis } }, { say: LEVELS_ANSWER, levels: { Good: 0.7, Fair: 0.3 } });
+  const response = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.equal(response.statusCode, 200, response.body);
+  const body = response.json<Assessment>();
+  t.match(body, {
+    quality_score: { method: 'reasoner_only', tool_mean: null }, iteration_count: 0, summarizer_result: { final_answer: 'Good', need_replan: false },
+    metadata: { degraded: true, degraded_reason: /measuring tools are not available/, reasoner: { kind: 'vlm' } },
+  });
+  t.notOk(double.seen[0]?.schema?.properties?.['selected_tools'], 'there is nothing to choose from');
+});
+
+t.test('neither model nor tools: a problem, and no empty answer', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), origin: () => 'http://127.0.0.1:9', adjust: withModels({}, { retry_attempts: 1 }) });
+  double.play({ fail: 500 }, { fail: 500 });
+  const response = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.match(response.json<Problem>(), { status: 502, code: 'IQA_MODEL_FAILED', detail: /nothing could be measured/ });
+});
+
+t.test('a chosen back end without key is refused with what it needs; a configured one degrades', async (t) => {
+  const { app } = await buildTestApp(t, { environment: { IQA_BACKEND: 'openai.gpt-4o' } });
+  const body = (await app.inject(await formRequest({ image, query: 'Rate this photo.' }))).json<Assessment>();
+  t.match(body.metadata, { degraded: true, degraded_reason: /no back end can be asked/, reasoner: { kind: 'embedded' } });
+  const refused = await app.inject(await formRequest({ image, backend: 'openai.gpt-4o' }));
+  t.match(refused.json<Problem>(), { status: 422, detail: /openai\.gpt-4o \(needs OPENAI_API_KEY\)/ });
+});
+
+t.test('a deadline is kept whatever the provider does', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, {
+    environment: double.environment('openai', 'anthropic'),
+    adjust: (config) => ({ ...withModels()(config), pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 2_500 } } }),
+  });
+  double.otherwise({ misbehave: 'slow_bytes' });
+  const started = performance.now();
+  const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.ok(performance.now() - started < 2_500 + 400, `${Math.round(performance.now() - started)} ms`);
+  t.equal(response.statusCode, 200, 'the embedded reasoner still had its time');
+  t.equal(response.json<Assessment>().metadata.degraded, true);
+  await delay(50);
+});
+
+// Scenario: planner-design / API keys never logged
+t.test('no key in anything a run writes, at the most talkative level, whatever the provider echoes', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app, logs } = await buildTestApp(t, { environment: { ...double.environment('openai', 'anthropic', 'google'), IQA_LOG_LEVEL: 'trace' }, adjust: withModels({}, { retry_attempts: 2 }) });
+  const all = Object.values(KEYS).join(' and ');
+  const echo: Step = { fail: 401, body: { error: { message: `Incorrect API key provided: ${all}`, code: 'invalid_api_key' } }, headers: { 'x-echo': KEYS.openai, 'www-authenticate': KEYS.openai } };
+  const steps: Step[] = [
+    echo, { fail: 500, body: { error: { message: all } } }, { raw: `<html>${all}</html>`, contentType: `text/html; key=${KEYS.anthropic}` },
+    { fail: 400, body: `not even JSON ${all}` }, { say: `your key is ${all}` }, { say: { ...MERGED_ANSWER, distortion_analysis: [{ object: 'Global', type: 'Noise', severity: 'slight', explanation: `Grain. ${all}` }] } },
+    { say: { ...LEVELS_ANSWER, final_answer: all } }, { say: { ...LEVELS_ANSWER, quality_reasoning: `It is ${all}.` } }, { fail: 429, body: { error: { message: all } } }, { misbehave: 'hang_up' },
+  ];
+  let next = 0;
+  double.otherwise(() => steps[next++ % steps.length]!);
+  const bodies: string[] = [];
+  for (const backend of ['openai.gpt-4o', 'google.gemini-3.5-flash-lite', 'anthropic.claude-3.5-sonnet', 'auto']) {
+    for (const query of ['Rate this photo.', FREE_FORM, `Why is ${backend} worse? A. Noise B. Blur`]) {
+      const response = await app.inject(await formRequest({ image, query, backend }));
+      bodies.push(JSON.stringify(response.headers), response.body);
+    }
+  }
+  t.ok(next > steps.length, 'every echo was heard');
+  const written = [...bodies, ...logs.map((line) => JSON.stringify(line))];
+  t.ok(written.some((text) => text.includes('provider_says')) && written.some((text) => text.includes('Model conversation')), 'there was something to find');
+  for (const key of Object.values(KEYS)) {
+    t.same(written.filter((text) => text.includes(key)).map((text) => text.slice(0, 200)), [], key.slice(0, 6));
+    t.notOk(written.some((text) => text.includes(Buffer.from(key).toString('base64').slice(0, -2))));
+  }
+});
