@@ -28,7 +28,7 @@ async function main() {
   check('ruff', python, ['-m', 'ruff', 'check', '.'], sidecar);
   check('ruff format', python, ['-m', 'ruff', 'format', '--check', '.'], sidecar);
   check('mypy', python, ['-m', 'mypy', '.'], sidecar);
-  check('Dockerfiles', checks('hadolint'), ['Dockerfile', 'sidecar/Dockerfile', 'gateway/Dockerfile']);
+  check('Dockerfiles', checks('hadolint'), ['--failure-threshold', 'warning', 'Dockerfile', 'sidecar/Dockerfile', 'sidecar/Dockerfile.pyiqa', 'gateway/Dockerfile']);
   check('compose file', checks('check-jsonschema'), ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml']);
   check('ruff on hooks', python, ['-m', 'ruff', 'check', '--config', 'pyproject.toml', '../test/openapi'], sidecar);
   runPytest();

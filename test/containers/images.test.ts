@@ -2,20 +2,34 @@
 import { once } from 'node:events';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Assessment } from '../../schemas/assessment.ts';
 import { projectRoot } from '../../src/config.ts';
 import { readCompose } from '../support/compose.ts';
+import { createBase } from '../support/debian-root.ts';
 import { builderIsMissing, buildImage, type Image } from '../support/dockerfile.ts';
 import { makeCertificate } from '../support/gateway.ts';
-import { firstChild, runInContainer, startContainer, startNetwork } from '../support/namespaces.ts';
+import { firstChild, runInContainer, runInRoot, startContainer, startNetwork } from '../support/namespaces.ts';
 import { makePicture } from '../support/pictures.ts';
 import { until } from '../support/service.ts';
 
 type Name = 'sidecar' | 'service' | 'gateway';
 interface Running { image: Image; pid: number; environment: Record<string, string>; exited: Promise<number | null>; output: () => string }
+
+t.test('what a stage runs as root cannot change this machine', { skip: builderIsMissing }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'images-'));
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  const stage = { base: createBase('debian:12.11-slim'), layer: join(folder, 'layer'), environment: {}, workdir: '/' };
+  for (const file of ['/etc/hosts', '/etc/resolv.conf', '/proc/sys/kernel/hostname']) {
+    const before = readFileSync(file, 'utf8');
+    t.not(runInRoot(stage, `echo changed >> ${file}`, []).status, 0, file);
+    t.equal(readFileSync(file, 'utf8'), before);
+  }
+  t.equal(runInRoot(stage, 'mkdir -p /etc/ssl/certs && echo changed > /etc/ssl/certs/changed.pem && touch /root/.npm/changed', ['/root/.npm']).status, 0);
+  t.notOk(existsSync('/etc/ssl/certs/changed.pem') || existsSync(join(homedir(), '.npm/changed')), 'only its own layer');
+});
 
 t.test('built stage by stage, they start, answer and drain', { skip: builderIsMissing, timeout: 600_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'images-'));

@@ -3,21 +3,24 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { projectRoot } from '../../src/config.ts';
+import { runInRoot } from './namespaces.ts';
 
 const BASES = join(projectRoot(), '.setup', 'bases');
 
-/** The folder of a root file system, made once and never written to again. */
+/** Folders for an overlay, the upper ones first, made once and never written to again. */
 export function createBase(image: string): string {
-  const kind = /^(node|python|debian):\d[\w.]*-\w+/.exec(image)?.[1];
+  const kind = /^(node|python|debian):\d[\w.]*-\w+/.exec(image)?.[1] as keyof typeof MAKERS | undefined;
   if (!kind) throw new Error(`Expected a base of node, python or debian pinned by version but received "${image}"`);
-  const base = join(BASES, kind);
-  if (existsSync(base)) return base;
-  mkdirSync(BASES, { recursive: true });
-  const unfinished = join(BASES, `${kind}-unfinished`);
-  rmSync(unfinished, { recursive: true, force: true });
-  MAKERS[kind as keyof typeof MAKERS](unfinished);
-  renameSync(unfinished, base);
-  return base;
+  const below = kind === 'debian' ? null : createBase('debian:12.11-slim');
+  const folder = join(BASES, kind);
+  if (!existsSync(folder)) {
+    const unfinished = join(BASES, `${kind}-unfinished`);
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(BASES, { recursive: true });
+    MAKERS[kind](unfinished, below ?? '');
+    renameSync(unfinished, folder);
+  }
+  return below === null ? folder : `${folder}:${below}`;
 }
 
 const MAKERS = {
@@ -25,20 +28,20 @@ const MAKERS = {
   debian: (folder: string) => {
     const slim = ['man', 'doc', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
     run('mmdebstrap', ['--quiet', '--variant=apt', '--dpkgopt=force-unsafe-io', '--aptopt=Acquire::Languages "none"', ...slim, 'bookworm', folder]);
-    // An engine mounts these.
-    for (const file of ['etc/hosts', 'etc/resolv.conf']) writeFileSync(join(folder, file), '');
+    // Places for what an engine mounts, and as in the official image no service is started by being installed.
+    for (const file of ['etc/hosts', 'etc/resolv.conf', 'mnt/authorities.pem']) writeFileSync(join(folder, file), '');
+    writeFileSync(join(folder, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   },
-  python: (folder: string) => {
-    run('cp', ['--archive', createBase('debian:12.11-slim'), folder]);
-    cpSync('/etc/resolv.conf', join(folder, 'etc/resolv.conf'));
-    run('chroot', [folder, 'sh', '-c', 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv python-is-python3']);
+  python: (folder: string, below: string) => {
+    const { status, stderr } = runInRoot({ base: below, layer: folder, environment: { DEBIAN_FRONTEND: 'noninteractive' }, workdir: '/' },
+      'apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-venv python-is-python3 >/dev/null', []);
+    if (status !== 0) throw new Error(`Python was not installed: ${stderr.slice(-1000)}`);
   },
   // The official image has node and npm under /usr/local; ours are this machine's.
   node: (folder: string) => {
-    run('cp', ['--archive', createBase('debian:12.11-slim'), folder]);
-    const prefix = dirname(dirname(process.execPath));
+    mkdirSync(join(folder, 'usr/local/bin'), { recursive: true });
     cpSync(process.execPath, join(folder, 'usr/local/bin/node'));
-    cpSync(join(prefix, 'lib/node_modules/npm'), join(folder, 'usr/local/lib/node_modules/npm'), { recursive: true, verbatimSymlinks: true });
+    cpSync(join(dirname(dirname(process.execPath)), 'lib/node_modules/npm'), join(folder, 'usr/local/lib/node_modules/npm'), { recursive: true, verbatimSymlinks: true });
     symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(folder, 'usr/local/bin/npm'));
   },
 };

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DockerfileParser, type Copy, type From, type Instruction, type JSONInstruction } from 'dockerfile-ast';
 import { createBase } from './debian-root.ts';
-import { runInRoot } from './namespaces.ts';
+import { DEFAULT_PATH, runInRoot } from './namespaces.ts';
 
 export interface Image {
   base: string;
@@ -40,7 +40,7 @@ export function buildImage(context: string, folder: string): Image {
 function startStage(from: From, layer: string): Image {
   mkdirSync(layer, { recursive: true });
   return {
-    base: createBase(from.getImage() ?? ''), layer, environment: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    base: createBase(from.getImage() ?? ''), layer, environment: { PATH: DEFAULT_PATH },
     workdir: '/', user: null, entrypoint: [], command: [], healthcheck: [], stopSignal: null,
   };
 }
@@ -86,7 +86,9 @@ function copyFiles(copy: Copy, image: Image, context: string, stages: Map<string
     const isFolder = statSync(source).isDirectory();
     const place = target.endsWith('/') && !isFolder ? join(destination, basename(word)) : destination;
     mkdirSync(dirname(place), { recursive: true });
-    cpSync(source, place, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: (path) => from !== undefined || allowed(path.slice(context.length + 1)) });
+    // Stages are finished when another copies from them, so that links will do.
+    if (from) spawnSync('cp', ['--archive', '--link', '--no-target-directory', source, place]);
+    else cpSync(source, place, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: (path) => allowed(path.slice(context.length + 1)) });
   }
 }
 

@@ -6,35 +6,58 @@ import { join } from 'node:path';
 import type { Image } from './dockerfile.ts';
 
 // $1 is where the root is put together, $2 the options of the overlay; what follows are mounts: type, options, source and target each, then
-// "--" and the command. Everything mounted is gone with the process.
+// "--" and the command. Everything mounted is gone with the process. Nothing of the machine is mounted where a command could write to it:
+// what installs packages as root would change the machine's own files.
 const ENTER = `
 set -e
 root=$1
 mount -t overlay overlay -o "$2" "$root"
 shift 2
 mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
+mount --bind "$root/proc/sys" "$root/proc/sys"
+mount -o remount,bind,ro "$root/proc/sys"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for device in null zero full random urandom; do
+  touch "$root/dev/$device"
+  mount --bind "/dev/$device" "$root/dev/$device"
+done
+mkdir "$root/dev/shm"
+mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"
+ln -s /proc/self/fd "$root/dev/fd"
+ln -s /proc/self/fd/1 "$root/dev/stdout"
+ln -s /proc/self/fd/2 "$root/dev/stderr"
 while [ "$1" != -- ]; do
   mount -t "$1" -o "$2" "$3" "$root/$4"
+  case $2 in bind) mount -o remount,bind,ro "$root/$4" ;; esac
   shift 4
 done
 shift
 exec chroot "$root" "$@"`;
 const ISOLATED = ['--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'sh', '-c', ENTER, 'enter'];
 
+export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 interface Mount { type: string; options: string; source: string; target: string }
 
-/** One RUN: as root, with the machine's network and its package caches, the layer being written to. */
-export function runInRoot(image: Image, command: string, caches: readonly string[]): SpawnSyncReturns<string> {
-  const [merged, work] = ['merged', 'work'].map((name) => makeFolder(`${image.layer}-${name}`));
-  const machine = ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl'].map((path) => bind(path, path));
-  const shared = caches.map((target) => bind(makeFolder(join(homedir(), target.replace(/^\/root\//, ''))), target));
-  for (const { target } of shared) makeFolder(join(image.layer, target));
-  makeFolder(join(image.layer, 'etc/ssl'));
-  const options = `lowerdir=${image.base},upperdir=${image.layer},workdir=${work ?? ''}`;
-  const environment = { HOME: '/root', ...networkSettings(), ...image.environment };
-  const args = [merged ?? '', options, ...[...machine, ...shared].flatMap(mountArguments), '--', ...inFolder(image.workdir, environment), 'sh', '-c', command];
+/** One RUN: as root, with the machine's network and a look at its package caches, the layer being written to. */
+export function runInRoot(image: Pick<Image, 'base' | 'layer' | 'environment' | 'workdir'>, command: string, caches: readonly string[]): SpawnSyncReturns<string> {
+  makeFolder(image.layer);
+  const [merged = '', work = ''] = ['merged', 'work'].map((name) => makeFolder(`${image.layer}-${name}`));
+  const mounts = [bind('/etc/resolv.conf', '/etc/resolv.conf'), bind('/etc/hosts', '/etc/hosts'), ...caches.map((target, index) => throwaway(image.layer, target, index))];
+  const authorities = process.env['NODE_EXTRA_CA_CERTS'] ?? process.env['PIP_CERT'];
+  if (authorities) mounts.push(bind(authorities, '/mnt/authorities.pem'));
+  const options = `lowerdir=${image.base},upperdir=${image.layer},workdir=${work}`;
+  const environment = { PATH: DEFAULT_PATH, HOME: '/root', ...networkSettings(authorities !== undefined), ...image.environment };
+  const args = [merged, options, ...mounts.flatMap(mountArguments), '--', ...inFolder(image.workdir, environment), 'sh', '-c', command];
   return spawnSync('unshare', [...ISOLATED, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+}
+
+/** The machine's cache is read; what is added to it is thrown away with the layer. */
+function throwaway(layer: string, target: string, index: number): Mount {
+  const machine = makeFolder(join(homedir(), target.replace(/^\/root\//, '')));
+  const [upper = '', work = ''] = ['upper', 'work'].map((name) => makeFolder(`${layer}-cache-${index}-${name}`));
+  makeFolder(join(layer, target));
+  return { type: 'overlay', options: `lowerdir=${machine},upperdir=${upper},workdir=${work}`, source: 'overlay', target };
 }
 
 export interface RunOptions {
@@ -93,10 +116,11 @@ const inFolder = (folder: string, environment: Record<string, string>) => [
   'env', '--ignore-environment', `--chdir=${folder}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 ];
 
-/** As docker build does with proxies: how this machine reaches the registries. */
-function networkSettings(): Record<string, string> {
-  const names = /^(https?_proxy|no_proxy|PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|NODE_EXTRA_CA_CERTS|npm_config_(registry|cafile)|SSL_CERT_FILE)$/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<string, string>;
+/** As docker build does with proxies: how this machine reaches the registries, and whom it trusts. */
+function networkSettings(hasAuthorities: boolean): Record<string, string> {
+  const names = /^(https?_proxy|no_proxy|PIP_(INDEX_URL|DEFAULT_TIMEOUT)|npm_config_registry)$/i;
+  const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<string, string>;
+  return hasAuthorities ? { ...settings, NODE_EXTRA_CA_CERTS: '/mnt/authorities.pem', PIP_CERT: '/mnt/authorities.pem', SSL_CERT_FILE: '/mnt/authorities.pem' } : settings;
 }
 
 const bind = (source: string, target: string): Mount => ({ type: 'none', options: 'bind', source, target });
