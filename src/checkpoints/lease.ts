@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { IqaError } from '../errors.ts';
 import type { RunTable } from './run-table.ts';
+import { isRunning } from '../process-check.ts';
 
 const machine = findMachine();
 /** Names this process for as long as it lives: the machine, the process id on it, and something nobody else has. */
@@ -44,14 +45,5 @@ function findMachine(): string {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
     return '';
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

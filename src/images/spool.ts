@@ -6,6 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { isRunning } from '../process-check.ts';
 
 export interface SpooledFile {
   /** Name of the file within the spool; unguessable. */
@@ -56,15 +57,6 @@ async function sweep(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
     if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

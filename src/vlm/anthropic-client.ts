@@ -2,22 +2,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ClientSettings, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { asVLMError, VLMError } from './vlm-error.ts';
+import { createSdkClient } from './sdk-client.ts';
+import { VLMError } from './vlm-error.ts';
 
 export function createAnthropicClient(settings: ClientSettings): VLMClient {
-  let sdk: Promise<Anthropic> | undefined;
-  const load = () => sdk ??= createSdk(settings);
-  return {
-    warmUp: async () => { await load(); },
-    async generate(request, signal) {
-      try {
-        const client = await load();
-        return readReply(await client.messages.create(bodyOf(request, settings), { signal }));
-      } catch (error) {
-        throw asVLMError(error, signal);
-      }
-    },
-  };
+  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
+    readReply(await sdk.messages.create(bodyOf(request, settings), { signal })));
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {

@@ -1,23 +1,14 @@
 // Google: generateContent with inline data, a response schema and log-probabilities.
 import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
 import type { ClientSettings, SpokenToken, TokenLogprob, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { asVLMError, VLMError } from './vlm-error.ts';
+import { createSdkClient } from './sdk-client.ts';
+import { VLMError } from './vlm-error.ts';
 
 export function createGoogleClient(settings: ClientSettings): VLMClient {
-  let sdk: Promise<GoogleGenAI> | undefined;
-  const load = () => sdk ??= createSdk(settings);
-  return {
-    warmUp: async () => { await load(); },
-    async generate(request, signal) {
-      try {
-        const client = await load();
-        const config = configOf(request, settings, signal);
-        return readReply(await client.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
-      } catch (error) {
-        throw asVLMError(error, signal);
-      }
-    },
-  };
+  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) => {
+    const config = configOf(request, settings, signal);
+    return readReply(await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
+  });
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<GoogleGenAI> {

@@ -2,22 +2,12 @@
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { asVLMError, VLMError } from './vlm-error.ts';
+import { createSdkClient } from './sdk-client.ts';
+import { VLMError } from './vlm-error.ts';
 
 export function createChatClient(settings: ClientSettings): VLMClient {
-  let sdk: Promise<OpenAI> | undefined;
-  const load = () => sdk ??= createSdk(settings);
-  return {
-    warmUp: async () => { await load(); },
-    async generate(request, signal) {
-      try {
-        const client = await load();
-        return readReply(await client.chat.completions.create(bodyOf(request, settings), { signal }));
-      } catch (error) {
-        throw asVLMError(error, signal);
-      }
-    },
-  };
+  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
+    readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal })));
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
