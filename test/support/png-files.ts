@@ -62,6 +62,15 @@ export function makeAnimatedPng(first: PngOptions, second: PngOptions): Buffer {
   return Buffer.concat([base.subarray(0, -12), control(1), pngChunk('fdAT', Buffer.concat([u32(2), pixels])), pngChunk('IEND')]);
 }
 
+/** The same picture in other bytes: its data cut in two at another place. Only pixels travel on, so that a comment would change nothing. */
+export function withSplitData(png: Buffer, at: number): Buffer {
+  const start = png.indexOf('IDAT', 0, 'latin1') - 4;
+  const length = png.readUInt32BE(start);
+  const data = png.subarray(start + 8, start + 8 + length);
+  const cut = 1 + at % (length - 1);
+  return Buffer.concat([png.subarray(0, start), pngChunk('IDAT', data.subarray(0, cut)), pngChunk('IDAT', data.subarray(cut)), png.subarray(start + 12 + length)]);
+}
+
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);

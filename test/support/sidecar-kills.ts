@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Assessment } from '../../schemas/assessment.ts';
 import { formRequest } from './app.ts';
 import { makePicture } from './pictures.ts';
+import { withSplitData } from './png-files.ts';
 import { until, type Service } from './service.ts';
 
 export interface KillReport {
@@ -15,9 +16,9 @@ export interface KillReport {
 const CLIENTS = 4;
 
 export async function killUnderLoad(service: Service, kills: number): Promise<KillReport> {
-  const pictures = await Promise.all(Array.from({ length: 6 }, (_, seed) => makePicture({ width: 320, height: 240, seed }).jpeg({ quality: 60 }).toBuffer()));
+  const pictures = await Promise.all(Array.from({ length: 6 }, (_, seed) => makePicture({ width: 320, height: 240, seed }).png().toBuffer()));
   const ask = async (index: number, unique: number) => {
-    const { payload, headers } = await formRequest({ image: withComment(pictures[index] ?? Buffer.alloc(0), `unique ${unique}`) });
+    const { payload, headers } = await formRequest({ image: withSplitData(pictures[index] ?? Buffer.alloc(0), unique + pictures.length) });
     const response = await fetch(`${service.address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string> });
     return { status: response.status, verdict: response.status === 200 ? verdictOf(await response.json() as Assessment) : await response.text() };
   };
@@ -57,10 +58,4 @@ async function killOnce(service: Service): Promise<number> {
 /** What must not depend on who was killed when. */
 function verdictOf({ quality_score, summarizer_result, diagnostics, metadata }: Assessment): string {
   return JSON.stringify([quality_score, summarizer_result?.final_answer, diagnostics.tools.map((tool) => tool.raw_score), metadata.degraded]);
-}
-
-/** A comment segment makes a JPEG's hash new without touching a pixel, so that no cache answers. */
-function withComment(jpeg: Buffer, text: string): Buffer {
-  const comment = Buffer.from(text);
-  return Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xfe, 0, comment.length + 2]), comment, jpeg.subarray(2)]);
 }
