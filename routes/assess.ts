@@ -40,14 +40,14 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     if (!received) throw new TypeError('Expected the request to have been let in');
     return received;
   };
-  const bodyLimit = 2 * limits.maxUploadBytes + 1_000_000;
   // Base64 is a third longer than what it carries.
-  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: Math.ceil(bodyLimit * 4 / 3) }, app.getDefaultJsonParser('error', 'error'));
+  const bodyLimit = Math.ceil((2 * limits.maxUploadBytes + 1_000_000) * 4 / 3);
+  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
 
   app.route({
     method: 'POST',
     url: '/assess',
-    bodyLimit: Math.ceil(bodyLimit * 4 / 3),
+    bodyLimit,
     schema: assessSchema,
     // Before the body is read: what is refused for want of room never reaches the disk.
     onRequest: async (request, reply) => {

@@ -2,7 +2,7 @@
 import type { Diagnostics } from '../schemas/assessment.ts';
 import type { ToolRow } from '../schemas/tool.ts';
 import { GLOBAL } from '../schemas/vocabulary.ts';
-import { IqaError, messageOf } from './errors.ts';
+import { IqaError, publicMessage } from './errors.ts';
 import type { RunContext } from './pipeline/run-context.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 
@@ -32,6 +32,6 @@ export async function collectMaps(tools: readonly ToolRow[], { evidence, log, si
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ err: error }, 'No maps');
-    return { maps: [], notes: [`No maps: ${messageOf(error)}`] };
+    return { maps: [], notes: [`No maps: ${publicMessage(error)}`] };
   }
 }

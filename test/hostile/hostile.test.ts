@@ -19,8 +19,7 @@ const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };
 const AT_ONCE = 6;
 /** Of good pictures among the hostile ones. */
 const EVERY = 25;
-/** One decoded picture in ten that stayed behind would be three times as much; allocators and caches keep some of what they once had. */
-const GROWTH_MB = 250;
+const GROWTH_MB = 150;
 
 const files = await makeHostileFiles();
 const formats = ['png', 'jpeg', 'webp', 'tiff'] as const;

@@ -73,7 +73,7 @@ export function nameFinding(item: Judged, rules: SeverityRules): string {
 
 /** The side where one is known ("overexposure"), the distortion otherwise ("exposure error"). */
 export const nounOf = ({ side, type }: Judged, rules: SeverityRules): string =>
-  (side === 'motion' || side === 'defocus' ? `${side} blur` : side) ?? rules.categories.get(type)?.name ?? type.toLowerCase();
+  side ?? rules.categories.get(type)?.name ?? type.toLowerCase();
 
 export function list(items: readonly string[], conjunction = 'and'): string {
   if (items.length < 2) return items.join('');
