@@ -8,6 +8,10 @@ const Calibration = Type.Object({
     minItems: 5, maxItems: 5,
     description: 'β1…β5 of f(x) = β1(½ − 1/(1 + e^{β2(x − β3)})) + β4·x + β5, clipped to [1, 5].',
   }),
+  spread: Type.Union([Type.Array(Type.Number({ exclusiveMinimum: 0 }), { minItems: 5, maxItems: 5 }), Type.Null()], {
+    default: null,
+    description: 'Standard deviation of human ratings around the score, where the score is 1, 2, 3, 4 and 5, on pictures not fitted on; null where it was never measured.',
+  }),
   origin: NonBlank('What the parameters were fitted on, and under which terms.'),
   version: NonBlank('Changes whenever the parameters do.'),
 }, { additionalProperties: false, description: "How the tool's own value becomes a score from 1 to 5." });

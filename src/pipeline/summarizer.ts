@@ -3,7 +3,7 @@ import { parse } from '../../schemas/model.ts';
 import { NO_REASON, SummarizerOutput } from '../../schemas/summarizer.ts';
 import { publicMessage, reasonerFailureCode } from '../errors.ts';
 import { findGaps } from './evidence-check.ts';
-import { fuse, meanOfLeadTools } from './fusion.ts';
+import { fuse, weighLeadTools } from './fusion.ts';
 import { recordReplanRequest } from './replanning.ts';
 import type { RunContext } from './run-context.ts';
 import { boxesOf, resolveScope } from './scope.ts';
@@ -27,11 +27,11 @@ async function summarize(state: PipelineState, run: RunContext, signal: AbortSig
   const { plan, executor_evidence: evidence } = state;
   if (!plan || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
   const scope = resolveScope(plan, boxesOf(state, run));
-  const toolMean = meanOfLeadTools(evidence);
+  const tools = weighLeadTools(evidence, (name) => run.registry.find(name)?.calibration);
   const summary = await orAborted(run.reasoner.summarize({
     query: state.query, choices: run.choices, plan, evidence, regions: scope.regions, findings: state.findings ?? [],
     gaps: findGaps(plan, evidence, scope), ungrounded: scope.ungrounded,
-    fuse: (own) => fuse(toolMean, own, eta),
+    fuse: (own) => fuse(tools, own, eta),
   }, signal), signal);
   const output = parse(SummarizerOutput, summary.output, { warn: (message) => { run.log.warn(message); } });
   return {

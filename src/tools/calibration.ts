@@ -14,3 +14,11 @@ export function calibrate(value: number, { beta }: Pick<Calibration, 'beta'>): C
   const clippedScore = Math.min(5, Math.max(1, score));
   return { score: clippedScore, clipped: clippedScore !== score };
 }
+
+/** Between the five levels for which it was fitted, straight lines. */
+export function spreadAt(score: number, spread: Calibration['spread']): number | null {
+  if (!spread) return null;
+  const lower = Math.min(spread.length - 2, Math.max(0, Math.floor(score) - 1));
+  const [from = 0, to = 0] = spread.slice(lower, lower + 2);
+  return from + (to - from) * (score - (lower + 1));
+}

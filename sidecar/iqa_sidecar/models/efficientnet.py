@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as a graph: a picture in, means and deviations of five of its layers out."""
+"""EfficientNet-Lite0 as a graph: a picture in, means and deviations of its layers out."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import numpy as np
 from .graph import Graph
 from .unpickling import Tensors
 
-# Blocks whose output is described; the last convolution, the head, is described too.
-DESCRIBED_BLOCKS = (2, 4, 10, 15)
-# Channels of the described layers; each gives a mean and a deviation.
-CHANNELS = (24, 40, 112, 320, 1280)
+# Channels of the blocks' outputs and of the last convolution, the head; each gives a mean and a deviation.
+CHANNELS = (16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320, 1280)
 # The first block of each stage that halves the picture, and the blocks whose input is added to their output.
 _STRIDED = (1, 3, 5, 11)
 _RESIDUAL = (2, 4, 6, 7, 9, 10, 12, 13, 14)
-_BLOCKS = 16
+_BLOCKS = len(CHANNELS) - 1
 _EPSILON = 1e-3
 
 
@@ -26,8 +24,7 @@ def build_features(tensors: Tensors) -> bytes:
     described: list[str] = []
     for block in range(_BLOCKS):
         value = layers.block(value, block)
-        if block in DESCRIBED_BLOCKS:
-            described += _describe(graph, value)
+        described += _describe(graph, value)
     described += _describe(graph, layers.convolve(value, "_conv_head", "_bn1"))
     return graph.finish({"features": graph.add("Concat", *described, axis=1)}, rank=2)
 

@@ -5,7 +5,7 @@ import type { ExecutorOutput } from '../../../schemas/executor.ts';
 import type { DISTORTION_CATEGORIES} from '../../../schemas/vocabulary.ts';
 import { LEVELS, SEVERITIES, type Severity } from '../../../schemas/vocabulary.ts';
 import { projectRoot } from '../../../src/config.ts';
-import { fuse, levelOf, meanOfLeadTools } from '../../../src/pipeline/fusion.ts';
+import { fuse, levelOf, weighLeadTools } from '../../../src/pipeline/fusion.ts';
 import { gradeRegion, severityOf } from '../../../src/reasoners/embedded/grading.ts';
 import { loadLexicon } from '../../../src/reasoners/embedded/lexicon.ts';
 import { createEmbeddedReasoner } from '../../../src/reasoners/embedded/reasoner.ts';
@@ -94,7 +94,7 @@ function evidence(analysed: Partial<Record<(typeof DISTORTION_CATEGORIES)[number
 
 async function ask(query: string, gathered: ExecutorOutput, changes: Partial<SummaryRequest> = {}) {
   const { output, score } = await reasoner.summarize({
-    query, choices: [], plan: GLOBAL_PLAN, evidence: gathered, regions: [WHOLE_PICTURE], findings: [], gaps: [], ungrounded: [], fuse: (own) => fuse(meanOfLeadTools(gathered), own, 1), ...changes,
+    query, choices: [], plan: GLOBAL_PLAN, evidence: gathered, regions: [WHOLE_PICTURE], findings: [], gaps: [], ungrounded: [], fuse: (own) => fuse(weighLeadTools(gathered, () => undefined), own, 1), ...changes,
   }, signal);
   return { ...output, score };
 }

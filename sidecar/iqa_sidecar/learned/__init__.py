@@ -1,0 +1,1 @@
+"""What was fitted rather than defined: files of numbers, and the machines that turn features into scores with them."""

@@ -1,0 +1,46 @@
+"""How learned tools see a picture: the network's features, layer by layer, turned to the few directions that matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..models.efficientnet import CHANNELS
+from .fitted import Arrays
+
+Vector = NDArray[np.float32]
+
+# Each layer's features, means and deviations together.
+LAYERS = tuple(slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Roots of the features, standardised, then each layer's principal directions (no labels are behind them)."""
+
+    center: Vector
+    scale: Vector
+    # All layers' features, rows as in the feature vector; a layer's own columns.
+    basis: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> View:
+        return cls(*(np.asarray(arrays[name], np.float32) for name in ("center", "scale", "basis")))
+
+    @property
+    def directions(self) -> int:
+        """Of each layer."""
+        return int(self.basis.shape[1])
+
+    def project(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """One row per picture, `directions` numbers per layer, the layers one after the other."""
+        standard = (signed_root(np.atleast_2d(features)) - self.center) / self.scale
+        return np.concatenate([standard[:, layer] @ self.basis[layer] for layer in LAYERS], axis=1)
+
+
+def signed_root(features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A few channels answer a hundred times stronger than the others: the root lets all of them count."""
+    return np.asarray(np.sign(features) * np.sqrt(np.abs(features)), np.float32)
