@@ -10,12 +10,14 @@ from .metrics import (
     gmsd,
     haarpsi,
     iw_ssim,
+    lite_iqa,
     lpips,
     mdsi,
     ms_gmsd,
     ms_ssim,
     niqe,
     nlpd,
+    panel_iqa,
     piqe,
     psnr,
     ssim,
@@ -77,6 +79,8 @@ _MODULES = (
     niqe,
     brisque,
     piqe,
+    panel_iqa,
+    lite_iqa,
 )
 
-TOOLS: dict[str, Tool] = {module.TOOL.name: module.TOOL for module in _MODULES}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*(module.TOOL for module in _MODULES), panel_iqa.RATED)}

@@ -25,6 +25,7 @@ from .contract import (
     ToolInfo,
     ToolProblem,
 )
+from .learned import seeing
 from .local_map import encode_map
 from .measurements import tile_maps
 from .picture import Pair, Picture, TooManyPixelsError, UndecodableError
@@ -95,7 +96,7 @@ class Workbench:
         reference_values: dict[str, float | None] | None = None
         problem = None
         try:
-            values = _finite(measurements.measure(pair.image, self._jpeg_quality))
+            values = _finite(measurements.measure(pair.image, self._jpeg_quality) | seeing.find_strengths(pair))
             if pair.reference is not None:
                 reference_values = _finite(measurements.measure(pair.reference, pair.reference.jpeg_quality))
         except Exception as error:
@@ -143,7 +144,7 @@ def describe(tools: dict[str, Tool]) -> Described:
             measurements.VERSION,
             [
                 MeasurementInfo(row.name, row.unit, row.minimum, row.maximum, row.description)
-                for row in measurements.CATALOGUE
+                for row in (*measurements.CATALOGUE, *seeing.MEASUREMENTS)
             ],
         ),
     )

@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="folder for the PNG files and manifest.csv")
     parser.add_argument("pristine", type=Path, nargs="+", help="folders of pristine PNG photos")
     parser.add_argument(
-        "--limit", type=int, default=60, help="photos of each folder, evenly picked by name (default 60)"
+        "--limit", type=int, default=60, help="photos of each folder to distort, evenly picked by name (default 60); of the others only the original is taken"
     )
     parser.add_argument(
         "--skip", type=re.compile, default=re.compile("(?!)"), help="expression of names that are not photos"
@@ -31,9 +31,12 @@ def main() -> None:
     arguments.output.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, object]] = []
     for folder in arguments.pristine:
-        for path in pick_evenly(sorted(folder.glob("*.png")), arguments.limit):
+        paths = sorted(folder.glob("*.png"))
+        chosen = set(pick_evenly(paths, arguments.limit))
+        for path in paths:
             if not arguments.skip.match(path.stem):
-                rows += distort_photo(path, f"{folder.name}-{path.stem}", arguments.output, arguments.strengths)
+                strengths = arguments.strengths if path in chosen else 0
+                rows += distort_photo(path, f"{folder.name}-{path.stem}", arguments.output, strengths)
     write_rows(arguments.output / "manifest.csv", rows, MANIFEST_COLUMNS)
     print(f"{len(rows)} pictures of {len({row['group'] for row in rows})} photos in {arguments.output}")
 

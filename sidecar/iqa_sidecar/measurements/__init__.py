@@ -8,10 +8,10 @@ from . import banding, blocking, color, direction, edges, exposure, haze, jpeg_t
 from .edge_profiles import find_edges
 from .measurement import Measurement, Values
 
-__all__ = ["CATALOGUE", "VERSION", "Measurement", "measure"]
+__all__ = ["CATALOGUE", "VERSION", "Measurement", "Values", "measure"]
 
 # Raised by every change that can alter a value.
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 CATALOGUE: tuple[Measurement, ...] = (
     *edges.MEASUREMENTS,
@@ -30,11 +30,18 @@ CATALOGUE: tuple[Measurement, ...] = (
 
 def measure(picture: Picture, jpeg_quality: int | None) -> Values:
     """Every measurement of the catalogue, None where it is not defined for these pixels; never NaN."""
+    # Learned tools look at the same numbers: one request takes them once.
+    values = picture.derive("measurements", _measure_pixels)
+    quality = jpeg_quality if jpeg_quality is not None else picture.jpeg_quality
+    return values | {"jpeg_quality": None if quality is None else float(quality)}
+
+
+def _measure_pixels(picture: Picture) -> Values:
     noise_values = noise.measure_noise(picture)
     smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
     found, slope = find_edges(smooth, noise_values["noise_sigma"] or 0)
-    blocking_values, grid = blocking.measure_blocking(picture, jpeg_quality)
-    values: Values = {
+    blocking_values, grid = blocking.measure_blocking(picture, None)
+    return {
         **edges.measure_edges(picture, found),
         **direction.measure_direction(picture, smooth, found),
         **sharpness.measure_sharpness(picture),
@@ -47,4 +54,3 @@ def measure(picture: Picture, jpeg_quality: int | None) -> Values:
         **haze.measure_haze(picture),
         **color.measure_color(picture),
     }
-    return values

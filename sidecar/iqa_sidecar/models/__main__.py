@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .networks import NETWORKS, Network, models_folder
+from .networks import NETWORKS, Network, model_folders
 
 
 def main() -> int:
@@ -38,7 +38,7 @@ def main() -> int:
 
 def _save(network: Network, data: bytes) -> None:
     """Complete or not at all: another process may look at any moment."""
-    folder = models_folder()
+    folder = model_folders()[0]
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = Path(f"{network.file}.part")
     unfinished.write_bytes(data)

@@ -20,7 +20,9 @@ class Network:
 
     @property
     def file(self) -> Path:
-        return models_folder() / f"{self.name}-{self.version}.onnx"
+        """In the configured folder, or, when only the other folder has it, there."""
+        name = f"{self.name}-{self.version}.onnx"
+        return next((folder / name for folder in model_folders() if (folder / name).exists()), model_folders()[0] / name)
 
     @property
     def command(self) -> str:
@@ -35,6 +37,7 @@ DISTS = Network("dists", "1", (VGG16, DISTS_HEADS), by_default=False)
 NETWORKS = (LPIPS, EFFICIENTNET, DISTS)
 
 
-def models_folder() -> Path:
+def model_folders() -> list[Path]:
+    """Where networks lie, the configured folder first: a benchmark's folder need not repeat what is made already."""
     configured = os.environ.get("IQA_MODELS_DIR", "")
-    return Path(configured) if configured else Path(__file__).parents[2] / ".models"
+    return [*([Path(configured)] if configured else []), Path(__file__).parents[2] / ".models"]

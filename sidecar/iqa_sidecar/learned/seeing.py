@@ -1,0 +1,143 @@
+"""What the fitted machines see: how good a picture is and which distortions it shows, alone or beside its reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measurements import Measurement
+from ..models.features import SMALLEST_SIDE, efficientnet_features
+from ..models.networks import EFFICIENTNET
+from ..models.runtime import find_obstacle as find_network_obstacle
+from ..picture import Pair, Picture
+from .fitted import find_fitted, read_fitted
+from .inputs import compared_row, measured_row
+from .kernel_machine import KernelMachine
+from .view import View
+
+# The closed list of the service, in the order of the fitted files.
+CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
+
+VIEW_FILE = "view.npz"
+ALONE_FILE = "alone.npz"
+BESIDE_FILE = "beside.npz"
+RATED_FILE = "beside_rated.npz"
+
+Row = NDArray[np.float32]
+
+
+def measurement_name(category: str) -> str:
+    return f"seen_{category.lower().replace(' ', '_')}"
+
+
+MEASUREMENTS = tuple(
+    Measurement(
+        measurement_name(category),
+        "strength",
+        0,
+        5,
+        f"how much of {category} a fitted machine sees, with a reference by comparing: 1 slight, 2 moderate, 3 severe, 4 extreme",
+    )
+    for category in CATEGORIES
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    # 1..5.
+    quality: float
+    # 0 none … 5 spoils the picture.
+    strengths: dict[str, float]
+
+
+def see_alone(picture: Picture) -> Seen:
+    """Without a reference: two judges, one taught by photographs as people take them, one by graded distortions."""
+    return picture.derive("seen-alone", _see_alone)
+
+
+def _see_alone(picture: Picture) -> Seen:
+    machine, standard = _load(_path_of(ALONE_FILE))
+    view = _load_view(_path_of(VIEW_FILE))
+    row = np.concatenate([view.project(efficientnet_features(picture))[0], standard.apply(measured_row(picture))])
+    photographed, distorted, domain, *strengths = machine.predict(row[None])[0].tolist()
+    # Which of them is asked: how much it looks like the pictures that the second one learned from.
+    share = min(1.0, max(0.0, domain))
+    quality = share * distorted + (1 - share) * photographed
+    return Seen(min(5.0, max(1.0, quality)), _named(strengths))
+
+
+def see_beside(pair: Pair) -> Seen:
+    """With a reference; nothing here was taught by ratings of pairs."""
+    return pair.share("seen-beside", lambda: _see_beside(pair))
+
+
+def _see_beside(pair: Pair) -> Seen:
+    machine, standard = _load(_path_of(BESIDE_FILE))
+    quality, *strengths = machine.predict(standard.apply(compared_row(pair))[None])[0].tolist()
+    return Seen(min(5.0, max(1.0, quality)), _named(strengths))
+
+
+def rate_beside(pair: Pair) -> float:
+    """With a reference, taught by people's ratings of pairs."""
+    machine, standard = _load(_path_of(RATED_FILE))
+    return min(5.0, max(1.0, float(machine.predict(standard.apply(compared_row(pair))[None])[0, 0])))
+
+
+def find_obstacle(*names: str) -> str | None:
+    """Why this cannot be seen here, or None; looks, but loads nothing."""
+    missing = next((name for name in names if find_fitted(name) is None), None)
+    if missing is not None:
+        return f"the fitted file {missing} is not there"
+    return find_network_obstacle(EFFICIENTNET) if VIEW_FILE in names else None
+
+
+def find_strengths(pair: Pair) -> dict[str, float | None]:
+    """Of every category, as measurements; None where nothing was fitted or the picture is too small."""
+    too_small = min(pair.image.width, pair.image.height) < SMALLEST_SIDE
+    if pair.reference is not None:
+        files, see = (BESIDE_FILE,), lambda: see_beside(pair)
+    else:
+        files, see = (VIEW_FILE, ALONE_FILE), lambda: see_alone(pair.image)
+    found = None if too_small or find_obstacle(*files) else see().strengths
+    return {measurement_name(category): None if found is None else found[category] for category in CATEGORIES}
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """Median, centre and scale of every input as the machine learned them."""
+
+    median: Row
+    center: Row
+    scale: Row
+
+    def apply(self, row: Row) -> Row:
+        known = np.where(np.isfinite(row), row, self.median)
+        # Beyond four deviations nothing was learned: such a value counts as the last that was.
+        return np.asarray(np.clip((known - self.center) / self.scale, -4, 4), np.float32)
+
+
+@cache
+def _load(path: Path) -> tuple[KernelMachine, Standard]:
+    arrays = read_fitted(path)
+    standard = Standard(*(np.asarray(arrays[name], np.float32) for name in ("median", "center", "scale")))
+    return KernelMachine.of(arrays), standard
+
+
+@cache
+def _load_view(path: Path) -> View:
+    return View.of(read_fitted(path))
+
+
+def _path_of(name: str) -> Path:
+    path = find_fitted(name)
+    if path is None:
+        raise FileNotFoundError(f"Expected the fitted file {name} but it is not there")
+    return path
+
+
+def _named(strengths: list[float]) -> dict[str, float]:
+    return {category: min(5.0, max(0.0, value)) for category, value in zip(CATEGORIES, strengths, strict=True)}

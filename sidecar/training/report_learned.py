@@ -1,0 +1,122 @@
+"""Cross-validates the learned tools by source picture and prints what the registry says of them: figures, spreads, strengths."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iqa_sidecar.learned.fitted import Arrays
+from iqa_sidecar.learned.kernel_machine import KernelMachine
+from iqa_sidecar.learned.seeing import CATEGORIES, Standard
+from iqa_sidecar.learned.view import View
+from training.fit_learned import fit_alone_machine, fit_beside, fit_rated
+from training.folds import agree, rank_correlation, split_groups
+from training.lessons import Lesson, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
+from training.machines import Matrix, apply_standard, fit_view
+
+Numbers = NDArray[np.float64]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="folder of the tables and features of steps 1 and 2")
+    arguments = parser.parse_args()
+    photos, graded, pairs = read_rated_photos(arguments.data), read_graded(arguments.data), read_rated_pairs(arguments.data)
+    by_photos, by_graded = validate_alone(photos, graded)
+    quality = blend(by_photos)
+    print("LiteIQA on rated photographs:", agree(quality, photos.labels))
+    print("  spread", spread(quality, photos.labels))
+    rated = validate(pairs, fit_rated)[:, 0]
+    print("PanelIQA-R on rated pairs:", agree(rated, pairs.labels), "spread", spread(rated, np.clip(pairs.labels, 1, 5)))
+    beside = validate(graded, fit_beside)
+    grades = scaled_strength(graded.table)
+    print("PanelIQA on graded distortions:", agree(beside[:, 0], grades), "spread", spread(beside[:, 0], grades))
+    for name, strengths in (("alone", by_graded[:, 3:]), ("beside", beside[:, 1:])):
+        report_originals(name, strengths, graded)
+    report_strengths({"LiteIQA": blend(by_graded), "PanelIQA": beside[:, 0], "PanelIQA-R": predict_all(fit_rated(pairs), graded)}, graded)
+
+
+def validate_alone(photos: Lesson, graded: Lesson) -> tuple[Numbers, Numbers]:
+    """All outputs for both sets, every picture by a machine that has seen neither it nor its original."""
+    answers = [np.zeros((len(lesson.labels), 3 + len(CATEGORIES))) for lesson in (photos, graded)]
+    for (learn_a, test_a), (learn_b, test_b) in zip(split_groups(photos.groups), split_groups(graded.groups), strict=True):
+        taught = photos.where(learn_a), graded.where(learn_b)
+        view = fit_view(np.concatenate([taught[0].features, taught[1].features[::4]]))
+        arrays = fit_alone_machine(view, *taught)
+        for answer, lesson, test in zip(answers, (photos, graded), (test_a, test_b), strict=True):
+            answer[test] = predict_alone(arrays, view, lesson.where(test))
+    return answers[0], answers[1]
+
+
+def predict_alone(arrays: Arrays, view: View, lesson: Lesson) -> Matrix:
+    rows = np.c_[view.project(lesson.features), apply_standard(standard_of(arrays), lesson.measured)]
+    return KernelMachine.of(arrays).predict(rows)
+
+
+def blend(answers: Numbers) -> Numbers:
+    share = np.clip(answers[:, 2], 0, 1)
+    return np.clip(share * answers[:, 1] + (1 - share) * answers[:, 0], 1, 5)
+
+
+def validate(lesson: Lesson, fit: Callable[[Lesson], Arrays]) -> Numbers:
+    answers: list[tuple[NDArray[np.bool_], Matrix]] = [
+        (test, predict_all_outputs(fit(lesson.where(learn)), lesson.where(test))) for learn, test in split_groups(lesson.groups)
+    ]
+    whole = np.zeros((len(lesson.labels), answers[0][1].shape[1]))
+    for test, values in answers:
+        whole[test] = values
+    whole[:, 0] = np.clip(whole[:, 0], 1, 5)
+    return whole
+
+
+def predict_all_outputs(arrays: Arrays, lesson: Lesson) -> Matrix:
+    return KernelMachine.of(arrays).predict(apply_standard(standard_of(arrays), lesson.compared))
+
+
+def predict_all(arrays: Arrays, lesson: Lesson) -> Numbers:
+    return np.clip(predict_all_outputs(arrays, lesson)[:, 0], 1, 5).astype(np.float64)
+
+
+def standard_of(arrays: Arrays) -> Standard:
+    return Standard(*(np.asarray(arrays[name], np.float32) for name in ("median", "center", "scale")))
+
+
+def spread(predicted: Numbers, labels: Numbers) -> list[float]:
+    """Deviation around predictions near 1, 2, 3, 4 and 5, scaled so that eight of ten labels lie within 1.2816 of it."""
+    near = [np.exp(-0.5 * ((predicted - level) / 0.5) ** 2) for level in (1, 2, 3, 4, 5)]
+    sizes = [weighted_quantile(np.abs(predicted - labels), weights, 0.8) / 1.2816 for weights in near]
+    return [round(size, 3) for size in sizes]
+
+
+def weighted_quantile(values: Numbers, weights: Numbers, share: float) -> float:
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weights[order]), share * weights.sum())])
+
+
+def report_originals(name: str, strengths: Numbers, graded: Lesson) -> None:
+    clean = graded.table.texts("distortion") == "none"
+    worst = strengths[clean].max(1)
+    print(f"{name}: {np.mean(worst < 2):.1%} of {clean.sum()} originals show nothing worse than slight, {np.mean(worst < 1):.1%} nothing")
+
+
+def report_strengths(learned: dict[str, Numbers], graded: Lesson) -> None:
+    """Rank correlation with the graded strength over all pictures of a category, originals included."""
+    strength, category = graded.table.numbers("strength"), graded.table.texts("category")
+    clean = graded.table.texts("distortion") == "none"
+    tools = {column[5:]: graded.table.numbers(column) for column in graded.table.columns if column.startswith("tool:")}
+    for name, values in {**tools, **learned}.items():
+        known = np.isfinite(values)
+        row = {
+            wanted: round(abs(rank_correlation(values[mask], strength[mask])), 2)
+            for wanted in CATEGORIES
+            for mask in [known & ((category == wanted) | clean)]
+        }
+        print(f"  {name}: {row}")
+
+
+if __name__ == "__main__":
+    main()
