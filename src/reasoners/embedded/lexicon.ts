@@ -1,10 +1,13 @@
 // Before any question is read: loads configs/lexicon.yaml, checks it, and compiles its phrases to a trie of words.
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { loadEnglish, verbForms } from './english.ts';
 import { expandPhrase } from './phrases.ts';
+import { createSpeller, type Speller } from './spelling.ts';
 
 export type Polarity = 'flaw' | 'virtue';
 export type AnswerForm = 'scoring' | 'multiple_choice' | 'yes_no' | 'how_much' | 'which' | 'explanation';
@@ -28,6 +31,12 @@ export interface Lexicon {
   /** The longest phrase that begins at `start`; words beyond `end` do not belong to the sentence part. */
   match(words: readonly string[], start: number, end: number): { length: number; meaning: Meaning } | null;
   knows(word: string): boolean;
+  /** What a word means that is in none of the lists. */
+  correct: Speller['correct'];
+  /** Nouns of what can be seen. */
+  readonly things: ReadonlySet<string>;
+  /** Function words of other languages. */
+  readonly foreign: ReadonlySet<string>;
   /** Distortion words that may be part of an object's name. */
   readonly ambiguous: ReadonlySet<string>;
   /** Known words that end a name after a noun: "traffic light". */
@@ -66,23 +75,38 @@ const LexiconFile = defineModel('Lexicon', Type.Object({
 }, { additionalProperties: false }));
 type LexiconFile = Static<typeof LexiconFile>;
 
-export function loadLexicon(path: string): Lexicon {
+/** Classes whose words may be written with another ending or a slip. */
+const TOPICAL: ReadonlySet<WordClass> = new Set(['distortion', 'process', 'quality', 'other', 'taste', 'picture', 'assess', 'reference']);
+
+export function loadLexicon(path: string, englishPath = join(dirname(path), 'english.yaml')): Lexicon {
   const file = parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
   const root: TrieNode = { next: new Map(), meaning: null };
   const words = new Set<string>();
+  const topical = new Set<string>();
   for (const { phrases, ...entry } of entriesOf(file)) {
     for (const phrase of phrases.flatMap(expandPhrase)) {
       phrase.forEach((word) => words.add(word));
+      if (TOPICAL.has(entry.class)) phrase.forEach((word) => topical.add(word));
       addPhrase(root, phrase, entry);
       if (entry.form) inheritQuality(root, phrase);
     }
   }
+  const english = loadEnglish(englishPath);
+  const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).map((form) => [form, 'verb'] as const);
+  for (const [word, wordClass] of [...english.classes, ...verbs.filter(([form]) => !english.things.has(form))]) if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
+  const nouns = new Set(file.nouns.flatMap(expandPhrase).flat());
+  const known = new Set([...words, ...english.classes.keys(), ...verbs.map(([form]) => form), ...english.things, ...english.foreign, ...nouns, ...file.compound_heads]);
+  for (const word of Object.values(file.grammar).flat().flatMap(expandPhrase).flat()) topical.delete(word);
+  const speller = createSpeller(known, topical);
   return {
     match: (tokens, start, end) => longestMatch(root, tokens, start, end),
     knows: (word) => words.has(word),
+    correct: (word) => (known.has(word) ? null : speller.correct(word)),
+    things: english.things,
+    foreign: english.foreign,
     ambiguous: new Set(file.ambiguous),
     compoundHeads: new Set(file.compound_heads),
-    nouns: new Set(file.nouns.flatMap(expandPhrase).flat()),
+    nouns,
   };
 }
 

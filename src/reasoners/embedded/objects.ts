@@ -80,10 +80,19 @@ function isHead(sentence: Sentence, position: number, lastNoun: number): boolean
   return compound || isNoun(sentence, position);
 }
 
+/** "the car's paint": behind a possessive stands a noun, whatever else the word may be. */
+const isPossessed = ({ segments }: Sentence, position: number): boolean =>
+  segments[position - 1]?.words === "'s" && segments[position - 2]?.meaning === null && is(segments[position], 'verb', 'abstraction', 'medium') && !is(segments[position], 'quality', 'distortion');
+
+const BESIDES = ['attribute', 'abstraction', 'medium'] as const;
+
 function isNoun(sentence: Sentence, position: number): boolean {
   const segment = sentence.segments[position];
-  if (!segment || segment.meaning || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
-  return sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
+  if (!segment || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
+  if (isPossessed(sentence, position)) return true;
+  // "the glass", "a red table": words that also have another use.
+  if (segment.meaning) return sentence.lexicon.things.has(segment.words) && is(segment, ...BESIDES) && is(sentence.segments[position - 1], 'determiner', 'attribute');
+  return sentence.lexicon.things.has(segment.words) || sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
 }
 
 /** English endings stand in for a dictionary: adverbs, participles and adjectives are not names by themselves. */
@@ -148,12 +157,17 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 }
 
 /** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
-function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
+function isAskedAbout({ segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
   if (is(before, 'aside')) return false;
+  // "Is it a beautiful landscape?" asks what the picture is.
+  if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
   // "The photo of the dog" is the whole picture.
   if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
-  if (is(before, 'purpose')) return mention.determined && !is(segments[start - 2], 'quality', 'medium', 'adverb');
+  // "Good enough for a poster" says what for; "what is the SSIM for the face" says of what.
+  if (is(before, 'purpose')) {
+    return mention.determined && !/^(an?|any|some|every)$/.test(segments[start]?.words ?? '') && !is(segments[start - 2], 'quality', 'distortion', 'medium', 'adverb');
+  }
   const between = previous ? segments.slice(previous.to, start) : [];
   if (previous && is(before, 'preposition') && !between.some((segment) => is(segment, 'conjunction', 'than') || opensClause(segment))) return false;
   if (mention.determined) return true;
@@ -164,7 +178,13 @@ function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMent
     ? is(segments[mention.to], 'distortion', 'quality')
     : is(before, 'auxiliary', 'assess', 'than') || before.words.endsWith(' there') || before.words === 'how many'
       || (is(before, 'preposition') && before.words !== 'to' && before.words !== 'with' && before.words !== 'about');
-  return isListed || isListedByComma || isSubject;
+  return (isListed || isListedByComma || isSubject) && isNominal(mention, lexicon);
+}
+
+/** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */
+function isNominal({ name }: ObjectMention, lexicon: Lexicon): boolean {
+  const last = name.toLowerCase().split(' ').at(-1) ?? '';
+  return lexicon.things.has(last) || lexicon.nouns.has(last) || lexicon.compoundHeads.has(last) || /[^s]s$/.test(last) || /(^|\s)\p{Lu}\p{Ll}/u.test(name);
 }
 
 function nameOf({ text, segments }: Sentence, from: number, to: number): string {

@@ -1,4 +1,5 @@
 // First step of understanding: turns the user's text, whatever it contains, into plain words with their boundaries.
+import type { Reading, Speller } from './spelling.ts';
 
 /** What stands between a word and the one before it. */
 export type Boundary = 'start' | 'none' | 'joined' | 'comma' | 'stop';
@@ -12,6 +13,8 @@ export interface Token {
   boundary: Boundary;
   /** As written, for names and acronyms. */
   text: string;
+  /** How far `word` was read into the text: by another spelling or ending, or as a slip. */
+  reading?: Reading;
 }
 
 /** No question that a lexicon could understand is longer; the rest is never looked at, so that time stays bounded. */
@@ -49,6 +52,14 @@ export function tokenize(text: string, maxWords = MAX_WORDS): Token[] {
     previousEnd = end;
   }
   return tokens;
+}
+
+/** Unknown words are replaced by the known ones that they stand for; what the user wrote stays in `text`. */
+export function spell(tokens: readonly Token[], { correct }: Speller): Token[] {
+  return tokens.map((token) => {
+    const corrected = correct(token.word);
+    return corrected ? { ...token, word: corrected.word, reading: corrected.by } : token;
+  });
 }
 
 function boundaryOf(gap: string): Boundary {

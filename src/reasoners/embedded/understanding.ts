@@ -1,12 +1,12 @@
 // The planner's ears without a model: reads a question with lexicon and grammar and says what is asked, about what, and how sure it is.
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { recogniseForm, recognisePolarity, type AskedPolarity } from './answer-form.ts';
-import { assignToObjects, namedCategories, namedSides } from './distortion-mentions.ts';
+import { assignToObjects, namedCategories, namedSides, withoutPlaces } from './distortion-mentions.ts';
 import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
-import { is, segmentTokens, type Segment } from './segments.ts';
-import { cleanText, isTooLong, tokenize, tokenizeOption } from './tokens.ts';
+import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
+import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
 export type { AnswerOption } from './options.ts';
@@ -42,21 +42,21 @@ export const TRUSTED = 0.5;
 
 export function understandQuery(query: string, vocabulary: Vocabulary, choices: readonly string[] = []): Understanding {
   const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
-  const tokens = tokenize(stem);
-  const mentions = findTools(tokens, vocabulary.tools, vocabulary.lexicon);
-  const segments = segmentTokens(tokens, vocabulary.lexicon, mentions);
+  const written = tokenize(stem);
+  const mentions = findTools(written, vocabulary.tools, vocabulary.lexicon);
+  const segments = segmentTokens(spell(written, vocabulary.lexicon), vocabulary.lexicon, mentions);
   const asked = segments.filter((segment) => !segment.excluded);
-  const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text), vocabulary.lexicon, []));
+  const optionSegments = options.map((option) => segmentTokens(spell(tokenizeOption(option.text), vocabulary.lexicon), vocabulary.lexicon, []));
   const subject = weighSubject([...asked, ...optionSegments.flat()], vocabulary.lexicon);
   const things = findObjects({ text: stem, segments, lexicon: vocabulary.lexicon }, subject.quality + subject.other > 0);
   const objects = things.filter((mention) => mention.askedAbout);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
-  const queryType = decideType(subject, recognised, objects);
+  const queryType = decideType(subject, recognised, objects, segments);
   const confidence = weighConfidence({ segments, things, subject, recognised, queryType, tooLong: isTooLong(query) });
   const trusted = confidence >= TRUSTED;
   // "dark" in "the dark sky" belongs to the name.
   const outsideNames = segments.filter((segment, index) => !segment.excluded && !things.some((mention) => index >= mention.from && index < mention.to));
-  const categories = namedCategories([outsideNames, ...optionSegments]);
+  const categories = namedCategories([withoutPlaces(outsideNames), ...optionSegments]);
   return {
     queryType,
     objects: trusted ? objects.map((mention) => mention.name) : [],
@@ -66,7 +66,7 @@ export function understandQuery(query: string, vocabulary: Vocabulary, choices: 
     comparesWithReference: asked.some((segment) => is(segment, 'reference')),
     form,
     polarity: recognisePolarity(segments),
-    sides: namedSides(outsideNames),
+    sides: namedSides(withoutPlaces(outsideNames)),
     alternatives: asked.some((segment) => segment.words === 'or'),
     confidence,
   };
@@ -83,10 +83,13 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
   const subject = { quality: 0, other: 0 };
   for (const [index, segment] of segments.entries()) {
     // "What emotion …" asks for the emotion, whatever else the sentence mentions.
-    const isAskedFor = /^(what|which)$/.test(segments[index - 1]?.words ?? '');
+    const before = segments[index - 1]?.words ?? '';
+    const isAskedFor = /^(what|which)$/.test(before);
     // A word such as "dark" or "lighting" serves talk of moods as well as of quality.
     const isDouble = lexicon.ambiguous.has(segment.words) || segment.meaning?.polarity === null;
-    if (is(segment, 'tool')) subject.quality += 4;
+    // "What kind of flower", "what bird": the content itself.
+    if (segment.meaning === null && lexicon.things.has(segment.words) && /^(what|(what|which) (kind|type|sort)s? of)$/.test(before)) subject.other += 3;
+    else if (is(segment, 'tool')) subject.quality += 4;
     else if (is(segment, 'other')) subject.other += isAskedFor ? 4 : 3;
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
@@ -97,11 +100,15 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
 }
 
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
-function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[]): 'IQA' | 'Other' {
+function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
-  const asksForContent = subject.quality === 0 && formRecognised && objects.some((mention) => mention.determined);
+  const asksForContent = subject.quality === 0 && formRecognised && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
+
+/** "Is it an oil painting?", "Is this a real photo?" */
+const asksForKind = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
+  is(segment, 'auxiliary') && opensClause(segment) && /^(it|this|that)$/.test(segments[index + 1]?.words ?? '') && /^an?$/.test(segments[index + 2]?.words ?? ''));
 
 interface Evidence {
   segments: readonly Segment[];
