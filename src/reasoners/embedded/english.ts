@@ -1,6 +1,6 @@
 // Beside the lexicon: loads configs/english.yaml, the plain words of English that say nothing about quality, with their endings added by rule.
 import { readFileSync } from 'node:fs';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../schemas/model.ts';
 import type { WordClass } from './lexicon.ts';
@@ -19,8 +19,11 @@ const EnglishFile = defineModel('English', Type.Object({
   things: Words, adjectives: Words, verbs: Words, abstract: Words, adverbs: Words, foreign: Words,
 }, { additionalProperties: false }));
 
-export function loadEnglish(path: string): English {
-  const file = parse(EnglishFile, parseYaml(readFileSync(path, 'utf8')));
+export type EnglishFile = Static<typeof EnglishFile>;
+
+export const readEnglishFile = (path: string): EnglishFile => parse(EnglishFile, parseYaml(readFileSync(path, 'utf8')));
+
+export function inflect(file: EnglishFile): English {
   const wordsOf = (list: keyof typeof file): string[] => file[list].flatMap((line) => line.split(' '));
   refuseDuplicates(Object.keys(file).map((list) => [list, wordsOf(list as keyof typeof file)]));
   const things = new Set(wordsOf('things').flatMap((word) => [word, pluralOf(word)]));
@@ -33,6 +36,7 @@ export function loadEnglish(path: string): English {
   for (const [wordClass, list] of lists) add(wordClass, wordsOf(list));
   add('abstraction', wordsOf('abstract').map(pluralOf));
   add('verb', wordsOf('verbs').flatMap(verbForms));
+  add('attribute', wordsOf('adjectives').flatMap((word) => ['er', 'est'].map((ending) => word.replace(/e$/, '').replace(/y$/, 'i') + ending)));
   add('adverb', wordsOf('adjectives').map((word) => `${word.replace(/y$/, 'i')}ly`));
   return { things, classes, foreign: new Set(wordsOf('foreign')) };
 }

@@ -5,7 +5,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
-import { loadEnglish, verbForms } from './english.ts';
+import { loadConfidenceWeights, type ConfidenceWeights } from './confidence.ts';
+import { inflect, readEnglishFile, verbForms, type EnglishFile } from './english.ts';
 import { expandPhrase } from './phrases.ts';
 import { createSpeller, type Speller } from './spelling.ts';
 
@@ -41,6 +42,7 @@ export interface Lexicon {
   readonly ambiguous: ReadonlySet<string>;
   /** Known words that end a name after a noun: "traffic light". */
   readonly compoundHeads: ReadonlySet<string>;
+  readonly confidence: ConfidenceWeights;
   /** Nouns that look like an adverb, a participle or an adjective. */
   readonly nouns: ReadonlySet<string>;
 }
@@ -73,13 +75,21 @@ const LexiconFile = defineModel('Lexicon', Type.Object({
   compound_heads: Phrases,
   nouns: Phrases,
 }, { additionalProperties: false }));
-type LexiconFile = Static<typeof LexiconFile>;
+export type LexiconFile = Static<typeof LexiconFile>;
 
 /** Classes whose words may be written with another ending or a slip. */
 const TOPICAL: ReadonlySet<WordClass> = new Set(['distortion', 'process', 'quality', 'other', 'taste', 'picture', 'assess', 'reference']);
 
-export function loadLexicon(path: string, englishPath = join(dirname(path), 'english.yaml')): Lexicon {
-  const file = parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
+/** `english.yaml` and `planner-confidence.yaml` stand beside it, unless another folder is named. */
+export function loadLexicon(path: string, folder = dirname(path)): Lexicon {
+  const file = readLexiconFile(path);
+  const english = readEnglishFile(join(folder, 'english.yaml'));
+  return buildLexicon(file, english, loadConfidenceWeights(join(folder, 'planner-confidence.yaml')));
+}
+
+export const readLexiconFile = (path: string): LexiconFile => parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
+
+export function buildLexicon(file: LexiconFile, englishFile: EnglishFile, confidence: ConfidenceWeights): Lexicon {
   const root: TrieNode = { next: new Map(), meaning: null };
   const words = new Set<string>();
   const topical = new Set<string>();
@@ -91,7 +101,7 @@ export function loadLexicon(path: string, englishPath = join(dirname(path), 'eng
       if (entry.form) inheritQuality(root, phrase);
     }
   }
-  const english = loadEnglish(englishPath);
+  const english = inflect(englishFile);
   const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).map((form) => [form, 'verb'] as const);
   for (const [word, wordClass] of [...english.classes, ...verbs.filter(([form]) => !english.things.has(form))]) if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
   const nouns = new Set(file.nouns.flatMap(expandPhrase).flat());
@@ -106,6 +116,7 @@ export function loadLexicon(path: string, englishPath = join(dirname(path), 'eng
     foreign: english.foreign,
     ambiguous: new Set(file.ambiguous),
     compoundHeads: new Set(file.compound_heads),
+    confidence,
     nouns,
   };
 }

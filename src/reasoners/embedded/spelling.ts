@@ -54,7 +54,7 @@ export function americanOf(word: string): string {
 /** "bluured", "blury" and "sooo noisyyy" differ from what is meant by doubled letters only. */
 const squeeze = (word: string): string => word.replace(/(.)\1+/g, '$1');
 
-const ENDINGS = /(?:iness|ness|iest|ier|ily|ish|ers|est|ing|ied|ies|ens|ened|ening|en|ed|er|es|ly|s|y|e)$/;
+const ENDINGS = /(?:ization|ation|iness|ized|ated|ness|ate|ize|ion|ness|iest|ier|ily|ish|ers|est|ing|ied|ies|ens|ened|ening|en|ed|er|es|ly|s|y|e)$/;
 
 /** The part of a word that its family shares: "noise", "noisy", "noisily" → "nois". Twice, because endings pile up. */
 export function stemOf(word: string): string {

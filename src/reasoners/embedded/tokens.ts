@@ -36,7 +36,10 @@ export function cleanText(text: string, maxCharacters = MAX_CHARACTERS): string 
 }
 
 /** Only what is read for distortions; the option itself keeps its full text. */
-export const tokenizeOption = (text: string): Token[] => tokenize(cleanText(text, OPTION_LIMITS.characters), OPTION_LIMITS.words);
+export function tokenizeOption(text: string, speller: Speller): Token[] {
+  const cleaned = cleanText(text, OPTION_LIMITS.characters);
+  return spell(cleaned, tokenize(cleaned, OPTION_LIMITS.words), speller);
+}
 
 export const isTooLong = (text: string): boolean => text.length > MAX_CHARACTERS;
 
@@ -54,10 +57,10 @@ export function tokenize(text: string, maxWords = MAX_WORDS): Token[] {
   return tokens;
 }
 
-/** Unknown words are replaced by the known ones that they stand for; what the user wrote stays in `text`. */
-export function spell(tokens: readonly Token[], { correct }: Speller): Token[] {
+/** Unknown words are replaced by the known ones that they stand for; what the user wrote stays in `text`. Names of a program ("__proto__") stay. */
+export function spell(text: string, tokens: readonly Token[], { correct }: Speller): Token[] {
   return tokens.map((token) => {
-    const corrected = correct(token.word);
+    const corrected = text[token.start - 1] === '_' ? null : correct(token.word);
     return corrected ? { ...token, word: corrected.word, reading: corrected.by } : token;
   });
 }
