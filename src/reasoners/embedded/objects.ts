@@ -165,7 +165,7 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 /** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
 function isAskedAbout({ segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
-  if (is(before, 'aside') || isMeasureOf(segments, mention)) return false;
+  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention)) return false;
   // "Is it a beautiful landscape?" asks what the picture is.
   if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
   // "The photo of the dog" is the whole picture.
@@ -193,6 +193,16 @@ function isMeasureOf(segments: readonly Segment[], { to }: ObjectMention): boole
   let position = to + 1;
   while (is(segments[position], 'determiner', 'adverb', 'attribute', 'level')) position += 1;
   return segments[to]?.words === 'of' && is(segments[position], 'distortion', 'quality') && !is(segments[position], 'picture', 'place');
+}
+
+/** Verbs by which a thing has a flaw or a virtue rather than causes it. */
+const HAVING = /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|keep|preserve|need|look|appear|seem|get)(s|ed|n)?$/;
+
+/** "Did the printer spoil the contrast?": who did it, not what it is seen on. */
+function isAgent(segments: readonly Segment[], start: number, { to }: ObjectMention): boolean {
+  const verb = segments[to];
+  return /^(did|has|have)$/.test(segments[start - 1]?.words ?? '') && is(verb, 'verb') && !HAVING.test(verb?.words ?? '')
+    && is(segments[to + 1], 'determiner') && is(segments[to + 2], 'picture', 'distortion', 'quality', 'reference');
 }
 
 /** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */

@@ -71,7 +71,7 @@ const deletionsOf = (word: string): string[] => Array.from(word, (_, index) => w
 
 /** One letter missing, added, wrong or exchanged with its neighbour; the first letter is nearly always right. */
 function nearest(word: string, byDeletion: ReadonlyMap<string, readonly string[]>): string | undefined {
-  if (word.length < MIN_TYPO_LENGTH - 1) return undefined;
+  if (word.length < MIN_TYPO_LENGTH) return undefined;
   const candidates = new Set([word, ...deletionsOf(word)].flatMap((key) => byDeletion.get(key) ?? []));
   return [...candidates].find((candidate) => candidate[0] === word[0] && isOneSlip(word, candidate));
 }
