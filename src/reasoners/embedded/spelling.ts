@@ -47,7 +47,7 @@ export function americanOf(word: string): string {
     .replace(/artef/, 'artif').replace(/grey/, 'gray').replace(/ae(?=s)/, 'e')
     .replace(/(?<=[a-z]{2})our(?=$|s$|ed$|ing$|ful|ation|i[sz]|less|ist)/, 'or')
     .replace(/(?<=[a-z]{3})is(?=(e|es|ed|ing|er|ers|ation|ations)$)/, 'iz').replace(/ys(?=(e|es|ed|ing|er)$)/, 'yz')
-    .replace(/tre(?=s?$)/, 'ter').replace(/ll(?=(ed|ing|er|ation)$)/, 'l').replace(/ss(?=(ed|ing)$)/, 's')
+    .replace(/tre(?=s?$)/, 'ter').replace(/ll(?=(ed|ing|er|ation|ated)$)/, 'l').replace(/ss(?=(ed|ing)$)/, 's')
     .replace(/ogue(?=s?$)/, 'og').replace(/ence(?=s?$)/, 'ense').replace(/^ph/, 'f');
 }
 
