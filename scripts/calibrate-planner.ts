@@ -20,8 +20,8 @@ const ROUNDS = 12;
 const DROPPED_LINES = 0.025;
 const DROPPED_WORDS = 0.05;
 const STEPS = 1_500;
-const LEARNING_RATE = 0.2;
-const SHRINKAGE = 0.002;
+const LEARNING_RATE = 1;
+const SHRINKAGE = 0.0002;
 const BANDS = [0, 0.5, 0.8, 0.9, 0.95, 1.01];
 
 const root = projectRoot();
@@ -69,11 +69,14 @@ function thin(file: LexiconFile, random: () => number): LexiconFile {
     Object.fromEntries(Object.entries(lists).map(([key, lines]) => [key, Array.isArray(lines) ? thinList(lines as string[]) : lines])) as T;
   // Sides name phrases of the lists above them, which may be gone.
   const distortions = Object.fromEntries(Object.entries(file.distortions).map(([category, { sides, ...lists }]) => [category, thinLists(lists)])) as LexiconFile['distortions'];
-  return { ...file, distortions, quality: thinLists(file.quality), other: thinLists(file.other), reference: thinList(file.reference), media: thinList(file.media), abstractions: thinList(file.abstractions) };
+  return {
+    ...file, distortions, quality: thinLists(file.quality), other: thinLists(file.other),
+    reference: thinList(file.reference), media: thinList(file.media), abstractions: thinList(file.abstractions),
+  };
 }
 
 function thinEnglish(file: EnglishFile, random: () => number): EnglishFile {
-  const entries = Object.entries(file).map(([list, lines]) => [list, lines.map((line) => line.split(' ').filter((word, index) => index === 0 || random() >= 3 * DROPPED_WORDS).join(' '))]);
+  const entries = Object.entries(file).map(([list, lines]) => [list, lines.map((line) => line.split(' ').filter((_word, index) => index === 0 || random() >= 3 * DROPPED_WORDS).join(' '))]);
   return Object.fromEntries(entries) as EnglishFile;
 }
 
@@ -97,11 +100,12 @@ function fit(samples: readonly Sample[]): ConfidenceWeights {
       slope += residual;
       values.forEach((value, index) => { slopes[index] = (slopes[index] ?? 0) + residual * value; });
     }
-    intercept -= LEARNING_RATE * 5 * slope;
-    weights.forEach((weight, index) => { weights[index] = Math.min(0, weight - LEARNING_RATE * 5 * ((slopes[index] ?? 0) + SHRINKAGE * weight / 10)); });
+    intercept -= LEARNING_RATE * slope;
+    weights.forEach((weight, index) => { weights[index] = Math.min(0, weight - LEARNING_RATE * ((slopes[index] ?? 0) + SHRINKAGE * weight)); });
   }
   const round = (value: number): number => Math.round(value * 1_000) / 1_000 || 0;
-  return { intercept: round(intercept), doubts: Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<keyof Doubts, number> };
+  const doubts = Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<keyof Doubts, number>;
+  return { intercept: round(intercept), doubts };
 }
 
 function countEqual(samples: readonly Sample[], names: readonly (keyof Doubts)[]) {

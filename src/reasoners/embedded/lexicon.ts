@@ -102,10 +102,12 @@ export function buildLexicon(file: LexiconFile, englishFile: EnglishFile, confid
     }
   }
   const english = inflect(englishFile);
-  const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).map((form) => [form, 'verb'] as const);
-  for (const [word, wordClass] of [...english.classes, ...verbs.filter(([form]) => !english.things.has(form))]) if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
+  const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).filter((form) => !english.things.has(form));
+  for (const [word, wordClass] of [...english.classes, ...verbs.map((form) => [form, 'verb'] as const)]) {
+    if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
+  }
   const nouns = new Set(file.nouns.flatMap(expandPhrase).flat());
-  const known = new Set([...words, ...english.classes.keys(), ...verbs.map(([form]) => form), ...english.things, ...english.foreign, ...nouns, ...file.compound_heads]);
+  const known = new Set([...words, ...english.classes.keys(), ...verbs, ...english.things, ...english.foreign, ...nouns, ...file.compound_heads]);
   for (const word of Object.values(file.grammar).flat().flatMap(expandPhrase).flat()) topical.delete(word);
   const speller = createSpeller(known, topical);
   return {

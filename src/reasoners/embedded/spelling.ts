@@ -4,7 +4,7 @@ export type Reading = 'spelling' | 'ending' | 'typo';
 
 export interface Speller {
   /** The known word that is meant, and by what it differs; null where there is none. */
-  correct(word: string): { word: string; by: Reading } | null;
+  correct: (word: string) => { word: string; by: Reading } | null;
 }
 
 /** Shorter words have too many neighbours: "dark", "park", "bark". */

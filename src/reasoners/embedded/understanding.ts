@@ -50,8 +50,10 @@ export function understandQuery(query: string, vocabulary: Vocabulary, choices: 
   return { ...understanding, queryType, objects: [], distortions: null, confidence };
 }
 
+interface ReadQuery { understanding: Omit<Understanding, 'confidence'>; reading: Reading }
+
 /** The reading itself and what it rests on, before any doubt: fitting the confidence needs both. */
-export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): { understanding: Omit<Understanding, 'confidence'>; reading: Reading } {
+export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): ReadQuery {
   const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
   const written = tokenize(stem);
   const mentions = findTools(written, tools, lexicon);
@@ -64,7 +66,8 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
-  const outsideNames = withoutPlaces(segments.filter((segment, index) => !segment.excluded && !things.some((mention) => index >= mention.from && index < mention.to)));
+  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
+  const outsideNames = withoutPlaces(segments.filter((segment, index) => !segment.excluded && !isInName(index)));
   const categories = namedCategories([outsideNames, ...optionSegments]);
   const understanding = {
     queryType,
