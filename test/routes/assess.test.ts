@@ -158,6 +158,22 @@ t.test('pictures without structure get no score, however well that might look', 
   }
 });
 
+t.test('a picture too small for the best tool is scored by one that takes it, and that is no degradation', async (t) => {
+  const { metadata, diagnostics } = await assess({ image: await makePicture({ width: 64, height: 64 }).png().toBuffer() });
+  t.strictSame(diagnostics.tools.map(({ tool_name }) => tool_name), ['BRISQUE']);
+  t.equal(metadata.degraded, false);
+});
+
+t.test('an explanation says where the leading distortion is, a rating makes no map', async (t) => {
+  const corner = await makePicture().blur(6).extract({ left: 256, top: 192, width: 256, height: 192 }).png().toBuffer();
+  const spoilt = await makePicture().composite([{ input: corner, left: 256, top: 192 }]).png().toBuffer();
+  const explained = await assess({ image: spoilt, reference: original, query: 'What is wrong with this image?' });
+  t.match(explained.diagnostics.findings.find(({ severity }) => severity !== 'none')?.place, { where: 'lower right', map: 'MDSI' });
+  t.match(explained.summarizer_result?.quality_reasoning, /in the lower right/);
+  const rated = await assess({ image: spoilt, reference: original, query: 'Rate the quality of this photo.' });
+  t.ok(rated.diagnostics.findings.every(({ place }) => place === null));
+});
+
 t.test('what could not be measured is not praised', async (t) => {
   const { summarizer_result } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
   t.equal(summarizer_result?.final_answer, 'Unable to determine');

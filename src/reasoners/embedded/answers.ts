@@ -42,6 +42,11 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   };
 }
 
+/** A rating or a letter says nothing of places; everything else explains. */
+export function tellsPlace({ form, queryType, confidence }: Understanding): boolean {
+  return queryType === 'IQA' && confidence >= TRUSTED && form !== 'scoring' && form !== 'multiple_choice';
+}
+
 /** All that an answer may rest on. */
 interface Weighed {
   query: string;

@@ -74,6 +74,7 @@ function gradeOf(object: string, category: DistortionCategory, readings: readonl
     confidence: confidenceOf(strength, lead?.value ?? null),
     measurements: Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
     sides: sidesOf(readings),
+    place: null,
     strength,
     explanation: explain(lead),
   };
