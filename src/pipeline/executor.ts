@@ -46,7 +46,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
   const examination = await run.reasoner.examine({
     query: state.query, plan, regions: known.regions, named: known.named, ungrounded: known.ungrounded, hasReference, tools,
     measurements: () => run.evidence.measure(known.regions, signal), shorterSide: run.evidence.shorterSide,
-    doubted: doubtedTools(state.executor_evidence, state.summarizer_result),
+    doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf),
   }, signal);
   if (toolless !== null) examination.failures.push({ subtask: NO_TOOLS, error: toolless });
   const boxes = [...boxesOf(state, run), ...examination.grounded];

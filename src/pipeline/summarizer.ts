@@ -30,7 +30,7 @@ async function summarize(state: PipelineState, run: RunContext, signal: AbortSig
   const toolMean = meanOfLeadTools(evidence);
   const summary = await orAborted(run.reasoner.summarize({
     query: state.query, choices: run.choices, plan, evidence, regions: scope.regions, findings: state.findings ?? [],
-    gaps: findGaps(plan, evidence, scope), ungrounded: scope.ungrounded,
+    gaps: findGaps(plan, evidence, scope, run.registry.strengthOf), ungrounded: scope.ungrounded,
     fuse: (own) => fuse(toolMean, own, eta),
   }, signal), signal);
   const output = parse(SummarizerOutput, summary.output, { warn: (message) => { run.log.warn(message); } });

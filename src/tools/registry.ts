@@ -10,6 +10,8 @@ export interface ToolRegistry {
   names: ReadonlySet<string>;
   /** By name or alias, whatever the case. */
   find: (name: string) => ToolRow | undefined;
+  /** How well a tool ranks strengths of a distortion; null where that was never measured. */
+  strengthOf: (name: string, distortion: DistortionCategory) => number | null;
 }
 
 /** `licences`: with `permissive` the rows whose code or parameters may not be used commercially are left out, as if they did not exist. */
@@ -40,6 +42,7 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
     rows,
     names: new Set(rows.map((row) => row.name)),
     find: (name) => byName.get(name.trim().toLowerCase()),
+    strengthOf: (name, distortion) => byName.get(name.toLowerCase())?.strengths[distortion] ?? null,
   };
 }
 
