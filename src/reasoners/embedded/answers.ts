@@ -5,6 +5,7 @@ import type { Summary, SummaryRequest } from '../reasoner.ts';
 import { chooseOption } from './choices.ts';
 import { remedyOf } from './consequences.ts';
 import { judge, narrow, type Judged } from './judging.ts';
+import { readClaims } from './option-reading.ts';
 import { list, lowerFirst, nameFinding, nameWithPlace, nounOf, upperFirst } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
@@ -21,14 +22,18 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   const lost = understood.confidence < TRUSTED && understood.form !== 'multiple_choice';
   const verdict = lost ? notUnderstood(weighed) : decide(understood, weighed);
   const missing = request.gaps.length > 0;
-  const telling = { asked: request.evidence.distortion_set === null, explains: tellsPlace(understood) };
+  const telling = { asked: request.evidence.distortion_set === null, explains: tellsPlace(understood, request.query) };
+  const told = [
+    [tellScore(score, request.evidence), tellFailures(request.evidence)],
+    [tellFindings(judged, rules, telling)],
+  ];
   return {
     score,
     output: {
       final_answer: verdict.answer,
       quality_reasoning: [
-        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence),
-        tellFindings(judged, rules, telling), tellDoubt(score, judged, rules),
+        // A rating begins with the number and gives its reasons; whoever asked for something else is told that first.
+        verdict.because, ...(telling.explains || understood.form === 'multiple_choice' ? told.toReversed() : told).flat(), tellDoubt(score, judged, rules, telling.asked),
         tellScope(request.ungrounded), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,
@@ -38,9 +43,16 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   };
 }
 
+const ASKS_WHERE = /\bwhere(abouts)?\b|\bwhich (part|area|region|side|corner)s?\b/i;
+const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (it|this|the \w+) better\b/i;
+
+/** "Where are the artifacts?" has the words of a rating, but wants a place. */
+const formOf = ({ form }: Understanding, query: string): Understanding['form'] => (form === 'scoring' && ASKS_WHERE.test(query) ? 'explanation' : form);
+
 /** A rating or a letter says nothing of places; everything else explains. */
-export function tellsPlace({ form, queryType, confidence }: Understanding): boolean {
-  return queryType === 'IQA' && confidence >= TRUSTED && form !== 'scoring' && form !== 'multiple_choice';
+export function tellsPlace(understood: Understanding, query: string): boolean {
+  const form = formOf(understood, query);
+  return understood.queryType === 'IQA' && understood.confidence >= TRUSTED && form !== 'scoring' && form !== 'multiple_choice';
 }
 
 /** All that an answer may rest on. */
@@ -53,32 +65,28 @@ interface Weighed {
 }
 
 function notUnderstood(weighed: Weighed): Verdict {
-  return { answer: weighed.score?.level ?? inShort(weighed.judged, weighed).answer, because: 'The question was not understood; this is the overall quality.' };
+  return { answer: weighed.score?.level ?? inShort(weighed.judged, weighed, false).answer, because: 'The question was not understood; this is the overall quality.' };
 }
 
 function decide(understood: Understanding, weighed: Weighed): Verdict {
   const { request, judged, score, vocabulary, rules } = weighed;
   const named = namedCategories(understood);
   const relevant = narrow(named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged, understood.sides);
-  switch (understood.form) {
+  const short = inShort(relevant, weighed, named.length > 0);
+  switch (formOf(understood, request.query)) {
     case 'multiple_choice': return chooseOption(understood, { request, relevant, score, vocabulary, rules });
-    case 'yes_no': return yesOrNo(understood, relevant, score, rules) ?? inShort(relevant, weighed);
-    case 'scoring': return score ? { answer: score.level, because: null } : inShort(relevant, weighed);
+    case 'yes_no': return yesOrNo(understood, relevant, { score, rules, query: request.query, claims: readClaims(request.query, vocabulary) }) ?? short;
+    case 'scoring': return score ? { answer: score.level, because: null } : short;
     case 'how_much': {
-      const short = inShort(relevant, weighed);
       const bare = relevant.some(({ rank }) => rank > 0) ? `${score?.level ?? ''}: ${lowerFirst(short.answer)}` : score?.level;
       return named.length > 0 || !score ? short : { answer: bare ?? short.answer, because: null };
     }
-    default: return explain(relevant, weighed);
+    default: return explain(relevant, weighed, short);
   }
 }
 
-const ASKS_WHERE = /\bwhere(abouts)?\b|\bwhich (part|area|region|side|corner)s?\b/i;
-const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (it|this|the \w+) better\b/i;
-
 /** What there is, in short; where it is or what would help, if that was the question. */
-function explain(relevant: readonly Judged[], weighed: Weighed): Verdict {
-  const { request: { query }, rules } = weighed;
+function explain(relevant: readonly Judged[], { request: { query }, rules }: Weighed, short: Verdict): Verdict {
   const worst = relevant.find(({ rank }) => rank > 0);
   const remedy = worst ? remedyOf(worst) : null;
   if (worst && ASKS_WHERE.test(query)) {
@@ -87,15 +95,16 @@ function explain(relevant: readonly Judged[], weighed: Weighed): Verdict {
     return { answer: upperFirst(nameWithPlace(located ?? worst, rules)), because: located ? null : unknown };
   }
   if (remedy !== null && ASKS_FOR_HELP.test(query)) return { answer: remedy.replace(/\.$/, ''), because: null };
-  return inShort(relevant, weighed);
+  return short;
 }
 
-function inShort(relevant: readonly Judged[], { request, score, rules }: Pick<Weighed, 'request' | 'score' | 'rules'>): Verdict {
+/** `named`: the question names distortions, so that the answer speaks of those alone. */
+function inShort(relevant: readonly Judged[], { score, rules }: Pick<Weighed, 'score' | 'rules'>, named: boolean): Verdict {
   if (relevant.length === 0) return { answer: UNDECIDED, because: null };
   const visible = relevant.filter((item) => item.rank > 0).slice(0, 3);
   if (visible.length > 0) return { answer: upperFirst(list(visible.map((item) => nameFinding(item, rules)))), because: null };
-  if (request.evidence.distortion_set !== null) {
-    // Nothing was named: that the likeliest of all distortions does not show means that none does.
+  if (!named) {
+    // That the likeliest of all distortions does not show means that none does.
     const overall = score ? `${score.value < 2.5 ? ', but' : ':'} the overall quality is ${score.level.toLowerCase()}` : '';
     return { answer: `No distortion stands out${overall}`, because: null };
   }

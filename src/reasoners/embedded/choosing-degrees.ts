@@ -2,7 +2,7 @@
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import type { Choice } from './choices.ts';
 import { rankOf } from './judging.ts';
-import { findRemark } from './option-reading.ts';
+import { findRemark, fits, readClaims } from './option-reading.ts';
 import { nameFinding } from './phrasing.ts';
 import { quote } from './wording.ts';
 import { yesOrNo, type Verdict } from './yes-no.ts';
@@ -12,11 +12,11 @@ const NO = /^(no|false|incorrect|disagree|not at all|not really)\b/i;
 const MIDDLE = /^(slightly|somewhat|a (little|bit)|partly|partially|mostly|borderline|maybe|kind of|to some extent)\b/i;
 
 /** One yes, one no and perhaps something between them. Options such as "Yes, noise" and "Yes, blur" are no such pair. */
-export function amongYesAndNo({ options, understood, relevant, score, rules }: Choice): Verdict | null {
+export function amongYesAndNo({ options, understood, relevant, score, rules, stem, vocabulary }: Choice): Verdict | null {
   const [yes, secondYes] = options.filter(({ text }) => YES.test(text));
   const [no, secondNo] = options.filter(({ text }) => NO.test(text));
   if (!yes || !no || secondYes || secondNo) return null;
-  const verdict = yesOrNo(understood, relevant, score, rules);
+  const verdict = yesOrNo(understood, relevant, { score, rules, query: stem, claims: readClaims(stem, vocabulary) });
   if (!verdict || !/^(yes|no|slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer)) return null;
   const middle = options.find(({ text }) => MIDDLE.test(text));
   const between = /^(slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer) ? middle : undefined;
@@ -75,7 +75,7 @@ export function amongDegrees(choice: Choice): Verdict | null {
   const option = options[distances.indexOf(nearest)];
   const measured = byFinding !== null && worst ? `The evidence shows ${nameFinding(worst, rules)}` : `The score is ${quote(score?.value ?? target)} of 5`;
   if (!option) return null;
-  return { answer: option.letter, because: nearest > 1.5 ? `${measured}; no option fits that well, and "${option.text}" is nearest.` : `${measured}.` };
+  return nearest > 1.5 ? { answer: option.letter, because: `${measured}; no option fits that well, and "${option.text}" is nearest.` } : fits(option);
 }
 
 /** Properties of which there can be too little and too much. */
@@ -84,7 +84,7 @@ const TWO_SIDED: Partial<Record<DistortionCategory, readonly [low: string, high:
 };
 
 /** "How is the contrast? A. Low B. Normal C. High" asks which side, not how much of a flaw. */
-function amongSidesOfProperty({ options, understood, relevant, rules }: Choice): Verdict | null {
+function amongSidesOfProperty({ options, understood, relevant }: Choice): Verdict | null {
   const item = relevant.find(({ type }) => TWO_SIDED[type] !== undefined);
   const sides = item ? TWO_SIDED[item.type] : undefined;
   const low = options.find(({ text }) => /\b(low|dark|dim|little|weak|dull|pale)\b/i.test(text));
@@ -92,7 +92,6 @@ function amongSidesOfProperty({ options, understood, relevant, rules }: Choice):
   if (!item || !sides || !low || !high || low === high || understood.polarity !== null) return null;
   const [under, over] = sides.map((side) => rankOf(item.sides[side] ?? 'none')) as [number, number];
   const normal = options.find(({ text }) => /\b(normal|medium|moderate|right|balanced|fine|good|average|correct|ok(ay)?)\b/i.test(text)) ?? findRemark(options, 'none');
-  const told = `The evidence shows ${nameFinding(item, rules)}.`;
-  if (under === 0 && over === 0) return normal ? { answer: normal.letter, because: told } : null;
-  return { answer: (under >= over ? low : high).letter, because: told };
+  if (under === 0 && over === 0) return normal ? fits(normal) : null;
+  return fits(under >= over ? low : high);
 }

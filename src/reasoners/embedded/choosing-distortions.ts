@@ -4,7 +4,7 @@ import type { Choice } from './choices.ts';
 import { degreeOf } from './choosing-degrees.ts';
 import { isEqual } from './comparing.ts';
 import { narrow, rankFindings, type Judged } from './judging.ts';
-import { findRemark, naming, type Claim, type ReadOption } from './option-reading.ts';
+import { findRemark, fits, naming, type Claim, type ReadOption } from './option-reading.ts';
 import { list, nameFinding } from './phrasing.ts';
 import type { Verdict } from './yes-no.ts';
 
@@ -54,9 +54,7 @@ function byClaims(choice: Choice, named: readonly ReadOption[]): Verdict | null 
     if (none) return { answer: none.letter, because: 'None of the distortions named is clearly visible.' };
     return { answer: best.option.letter, because: `None of the options is clearly visible; "${best.option.text}" comes closest.` };
   }
-  const [lead] = rankFindings(best.items.filter(({ claim, item }) => !claim.praises && item.rank > 0).map(({ item }) => item));
-  if (lead) return { answer: best.option.letter, because: `The evidence shows ${nameFinding(lead, rules)}.` };
-  return { answer: best.option.letter, because: shown[0] ? `Of the options only "${best.option.text}" agrees with the evidence.` : 'No distortion stands out.' };
+  return fits(best.option);
 }
 
 const SUPERLATIVE = /\b(worst|most|main(ly)?|strongest|dominant|primary|worse|biggest|chief(ly)?)\b/i;
@@ -84,24 +82,23 @@ function weigh(option: ReadOption, relevant: readonly Judged[]): Weighed {
   return { option, items, agreement: items.length > 0 ? agreement : -Infinity };
 }
 
-function leastOf({ relevant, rules }: Choice, complaints: readonly ReadOption[]): Verdict | null {
+function leastOf({ relevant }: Choice, complaints: readonly ReadOption[]): Verdict | null {
   for (const item of relevant.toReversed()) {
     const option = complaints.find(({ claims }) => claims.some(({ category }) => category === item.type));
-    if (option) return { answer: option.letter, because: `The evidence shows ${nameFinding(item, rules)}.` };
+    if (option) return fits(option);
   }
   return null;
 }
 
 /** "A. Very sharp B. Slightly blurry C. Very blurry": all options speak of one property, so the nearest degree of it is right. */
-function alongOneAxis({ options, relevant, rules, request }: Choice, named: readonly ReadOption[]): Verdict | null {
+function alongOneAxis({ options, relevant, request }: Choice, named: readonly ReadOption[]): Verdict | null {
   const axis = axisOf(named[0]?.claims[0]?.category ?? 'Blurs');
   const worst = relevant.find(({ type }) => axisOf(type) === axis);
   // Looked for and not among what was found: there is none of it.
   const rank = worst?.rank ?? 0;
-  const because = worst ? `The evidence shows ${nameFinding(worst, rules)}.` : null;
   const same = findRemark(options, request.plan.reference_mode === 'Full-Reference' ? 'equal' : 'none') ?? findRemark(options, 'none');
-  if (rank === 0 && same && !named.some(({ claims }) => claims.some(({ praises }) => praises) && !/\b\w+er\b/.test(same.text))) return { answer: same.letter, because };
+  if (rank === 0 && same && !named.some(({ claims }) => claims.some(({ praises }) => praises) && !/\b\w+er\b/.test(same.text))) return fits(same);
   const distances = named.map((option) => Math.abs(degreeOf(option.text, option.claims.some(({ praises }) => praises)) - (5 - rank)));
   const option = named[distances.indexOf(Math.min(...distances))];
-  return option ? { answer: option.letter, because } : null;
+  return option ? fits(option) : null;
 }

@@ -1,5 +1,6 @@
 // Multiple choice among numbers: the range that holds the score, a tool's own value, or the file's JPEG quality.
 import type { Choice } from './choices.ts';
+import { fits } from './option-reading.ts';
 import { quote } from './wording.ts';
 import type { Verdict } from './yes-no.ts';
 
@@ -22,8 +23,8 @@ export function amongNumbers(choice: Choice): Verdict | null {
   const nearest = ranges[distances.indexOf(Math.min(...distances))];
   if (!nearest) return null;
   const isExact = nearest.low === nearest.high;
-  const fits = distances.includes(0) || isExact;
-  return { answer: nearest.letter, because: fits ? `${target.told}.` : `${target.told}; no option holds that, and "${nearest.text}" is nearest.` };
+  if (!distances.includes(0) && !isExact) return { answer: nearest.letter, because: `No option holds ${Number(target.value.toPrecision(3))}; "${nearest.text}" is nearest.` };
+  return target.told === null ? fits(nearest) : { answer: nearest.letter, because: `${target.told}.` };
 }
 
 const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
@@ -45,17 +46,17 @@ function readRange(text: string): { low: number; high: number } | null {
 }
 
 /** What the numbers are about; null when that cannot be known. */
-function targetOf({ stem, understood, request, score, relevant }: Choice, ranges: readonly Range[]): { value: number; told: string } | null {
+function targetOf({ stem, understood, request, score, relevant }: Choice, ranges: readonly Range[]): { value: number; told: string | null } | null {
   const raw = request.evidence.tool_logs.find(({ tool_name, raw_score }) => tool_name === understood.tool && raw_score !== null)?.raw_score;
-  if (raw !== undefined && raw !== null) return { value: raw, told: `${understood.tool ?? ''} gives ${Number(raw.toPrecision(4))}` };
+  if (typeof raw === 'number') return { value: raw, told: `${understood.tool ?? ''} gives ${Number(raw.toPrecision(4))}` };
   if (/\bjpe?g quality\b/i.test(stem)) {
     const quality = relevant.map(({ measurements }) => measurements['jpeg_quality']).find((value) => typeof value === 'number');
-    return quality === undefined || quality === null ? null : { value: quality, told: `The file was saved at JPEG quality ${quality.toFixed(0)}` };
+    return typeof quality !== 'number' ? null : { value: quality, told: `The file was saved at JPEG quality ${quality.toFixed(0)}` };
   }
   if (!score || !/\b(score|quality|rat(e|ing)|grade|mos|stars?|points?|mark)\b/i.test(stem)) return null;
   const top = scaleOf(stem, ranges);
   const told = `The score is ${quote(score.value)} of 5`;
-  if (top === 5) return { value: score.value, told };
+  if (top === 5) return { value: score.value, told: null };
   const value = (score.value - 1) / 4 * top;
   return { value, told: `${told}, that is ${value.toFixed(top === 10 ? 1 : 0)} of ${top}` };
 }

@@ -4,7 +4,6 @@ import type { Choice } from './choices.ts';
 import { rankFindings, type Judged } from './judging.ts';
 import { findRemark } from './option-reading.ts';
 import { list, nameFinding } from './phrasing.ts';
-import { quote } from './wording.ts';
 import { UNDECIDED, type Verdict } from './yes-no.ts';
 
 const plain = (name: string): string => name.trim().toLowerCase().replace(/^(the|a|an)\s+/, '');
@@ -49,6 +48,5 @@ export function besideReference({ options, request, score }: Choice): Verdict | 
   if (!score || request.plan.reference_mode !== 'Full-Reference' || !isGlobal) return null;
   const kind = score.value >= INDISTINGUISHABLE ? 'same' : 'worse';
   const option = options[kinds.indexOf(kind)];
-  const told = `Beside the reference it scores ${quote(score.value)} of 5`;
-  return option ? { answer: option.letter, because: `${told}.` } : null;
+  return option ? { answer: option.letter, because: kind === 'same' ? 'Hardly a difference from the reference shows.' : 'A difference from the reference shows.' } : null;
 }

@@ -31,7 +31,7 @@ const BY_CATEGORY: Record<DistortionCategory, Consequence> = {
   },
   Compression: {
     does: ['Edges and smooth areas show traces of coding', 'Fine texture is gone and edges are ragged'],
-    improve: 'A copy saved at a higher quality is needed: what compression dropped cannot be brought back',
+    improve: 'Only a copy saved at a higher quality would help: what compression dropped cannot be brought back',
   },
   Noise: {
     does: ['Smooth areas look grainy', 'Grain covers fine detail'],
@@ -60,7 +60,7 @@ const BY_SIDE: Readonly<Record<string, Consequence>> = {
   'over-sharpening': { does: ['Edges have thin halos', 'Edges have broad halos and look artificial'], improve: 'Less sharpening would remove it' },
   blocking: {
     does: ['Block edges can be seen in smooth areas', 'The picture breaks up into blocks and fine texture is gone'],
-    improve: 'A copy saved at a higher quality is needed: what compression dropped cannot be brought back',
+    improve: 'Only a copy saved at a higher quality would help: what compression dropped cannot be brought back',
   },
   'colour noise': { does: ['Smooth areas show coloured speckles', 'Coloured speckles cover fine detail'], improve: 'Denoising the colours would remove most of it' },
   'stray pixels': { does: ['Single pixels stick out', 'Stray pixels catch the eye before anything else'], improve: 'A median filter would remove most of them' },
@@ -70,7 +70,7 @@ const BY_SIDE: Readonly<Record<string, Consequence>> = {
   },
   overexposure: {
     does: ['Bright areas hold little detail', 'Bright areas are washed out and their detail is gone'],
-    improve: 'A shorter exposure is needed: what is burnt out cannot be brought back',
+    improve: 'A shorter exposure would help: what is burnt out cannot be brought back',
   },
   'low contrast': { does: ['The picture looks flat', 'The picture looks grey and hazy'], improve: 'Stretching the levels would help' },
   'excessive contrast': { does: ['Shadows and lights lose detail', 'Shadows and lights are cut off'], improve: 'A softer tone curve or softer light would help' },

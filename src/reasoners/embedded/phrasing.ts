@@ -1,6 +1,6 @@
 // The smallest parts of an answer: names of findings and places in plain English, and how words are joined.
 import type { Place } from '../../../schemas/assessment.ts';
-import { GLOBAL, type Severity } from '../../../schemas/vocabulary.ts';
+import { GLOBAL, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
 import type { Judged } from './judging.ts';
 import type { SeverityRules } from './severity-rules.ts';
 
@@ -13,8 +13,10 @@ export function nameFinding(item: Judged, rules: SeverityRules): string {
 
 /** With the place where one is known: "severe blur, most visible on the left". */
 export function nameWithPlace(item: Judged, rules: SeverityRules): string {
-  const place = item.rank > 0 ? tellPlace(item) : null;
-  return place === null ? nameFinding(item, rules) : `${nameFinding({ ...item, instead: null }, rules)}${place}`;
+  const place = item.rank > 0 ? item.place : null;
+  if (!place) return nameFinding(item, rules);
+  if (place.where === 'all over') return `${qualify(item.severity, nounOf(item, rules))} all over ${item.object === GLOBAL ? 'the picture' : withArticle(item.object)}`;
+  return `${nameFinding({ ...item, instead: null }, rules)}, ${tellPlace(place, item.type)}`;
 }
 
 /** The side where one is known ("overexposure"), the distortion otherwise ("exposure error"). */
@@ -39,13 +41,10 @@ const PLACE_WORDS: Record<Place['where'], string> = {
   'several places': 'in several places',
 };
 
-function tellPlace({ place, object, type }: Judged): string | null {
-  if (!place) return null;
-  const whole = object === GLOBAL ? 'the picture' : 'it';
-  if (place.where === 'all over') return ` all over ${whole}`;
+function tellPlace({ where }: Place, type: DistortionCategory): string {
   // Blur shows only where there is detail to lose: that is no proof that it is weaker elsewhere.
-  const superlative = place.where === 'several places' ? '' : type === 'Blurs' || type === 'Sharpness' ? 'most visible ' : 'strongest ';
-  return `, ${superlative}${PLACE_WORDS[place.where]}`;
+  const superlative = where === 'several places' ? '' : type === 'Blurs' || type === 'Sharpness' ? 'most visible ' : 'strongest ';
+  return `${superlative}${PLACE_WORDS[where]}`;
 }
 
 /** "the car", but "my car" and "Anna" as they are. */

@@ -46,9 +46,12 @@ export function tellFailures({ tool_logs }: ExecutorOutput): string | null {
 }
 
 /** No-reference tools hardly react to brightness, contrast and colour: a good score beside a severe finding must not pass for praise. */
-export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules): string | null {
+export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
   const worst = judged[0];
-  if (!score || !worst || worst.rank < 3 || score.value < 3.5) return null;
+  if (!score || !worst) return null;
+  // The other way round: a low score beside nothing to show for it.
+  if (worst.rank === 0 && score.value < 2.5) return asked ? 'Something that was not asked about lowers the score.' : 'What lowers the score is none of the distortions that were measured.';
+  if (worst.rank < 3 || score.value < 3.5) return null;
   return `The score does not reflect the ${nameFinding(worst, rules)}: trust the measurement.`;
 }
 
