@@ -6,8 +6,13 @@ import { DISTORTION_CATEGORIES, GLOBAL, type DistortionCategory, type Severity }
 import { findGaps, NO_TOOLS } from '../../src/pipeline/evidence-check.ts';
 import { derivePlan, type UnderstoodQuery } from '../../src/pipeline/plan-rules.ts';
 import { resolveScope, type Scope } from '../../src/pipeline/scope.ts';
+import { loadLexicon } from '../../src/reasoners/embedded/lexicon.ts';
+import { createEmbeddedReasoner } from '../../src/reasoners/embedded/reasoner.ts';
+import { loadSeverityRules } from '../../src/reasoners/embedded/severity-rules.ts';
+import { projectRoot } from '../../src/config.ts';
+import { calibrate } from '../../src/tools/calibration.ts';
 import { createChance, type Random } from '../support/random.ts';
-import { registry } from '../support/run.ts';
+import { registry, runGraph, scriptEvidence } from '../support/run.ts';
 
 const OBJECTS = ['vehicle', 'dog', 'tool box', 'scoreboard', 'analysis chart'];
 /** Tools and distortions of which the registry says that the one sees the other. */
@@ -172,4 +177,37 @@ function checkNextPlan(t: Test, { understood, plan }: Situation, gaps: readonly 
   else t.equal(next.distortion_detection, first.distortion_detection, `what was named stays named: ${reason}`);
   if (lacks(/^Contradicting/)) t.ok(next.tool_execution && next.tool_selection && next.distortion_analysis, 'others are asked');
   t.ok(plan);
+}
+
+const QUESTIONS = [
+  'How is the overall quality of this image?', 'Is it blurry?', 'Is the vehicle sharp?', 'What is wrong with the dog?', 'Which flaw is worst? A. Blur B. Noise C. Too dark', 'Use BRISQUE to rate it.',
+  'Is the vehicle noisy and the dog blurry?', 'Does it have a colour cast?', 'How strong is the noise?', 'What mood does it convey?', 'fnord blargh',
+];
+
+t.test('a complete first pass never replans: whatever is measured, as long as nothing is missing and nothing at odds', async (t) => {
+  const random = createChance(11);
+  const rules = loadSeverityRules(projectRoot());
+  const reasoner = createEmbeddedReasoner({ lexicon: loadLexicon(`${projectRoot()}/configs/lexicon.yaml`), rules, registry });
+  const indicators = [...rules.categories.values()].flatMap((category) => category.indicators);
+  const middling = Object.fromEntries(registry.rows.map((row) => [row.name, valueFor(row.name)]));
+  for (let round = 0; round < 5; round += 1) {
+    for (const query of QUESTIONS) {
+      const values = Object.fromEntries(indicators.map(({ measurement, clean: [low = 0, high = 0], cuts }) =>
+        [measurement, random.chance(0.5) ? (low + high) / 2 : random.pick(cuts)]));
+      const regions = random.some(['vehicle', 'dog'], random.below(3)).map((name) => ({ name, box: [0, 0, 250, 250] }));
+      const evidence = { ...scriptEvidence(middling), measure: async (wanted: readonly { name: string }[]) => new Map(wanted.map(({ name }) => [name, { values, reference: null }])) };
+      const { state } = await runGraph(t, { script: {}, evidence, input: { query }, context: { reasoner, regions } });
+      t.equal(state.iteration_count, 0, `${query} ${JSON.stringify(regions)} ${state.replan_history?.join() ?? ''}`);
+      t.equal(state.summarizer_result?.need_replan, false);
+    }
+  }
+});
+
+/** A value of the tool that counts as about fair, so that no finding can be at odds with it. */
+function valueFor(name: string): number {
+  const row = registry.find(name);
+  if (!row) return 0;
+  const [low = 0, high = 0] = row.range;
+  const steps = Array.from({ length: 2_001 }, (_, step) => low + (step / 2_000) * (high - low));
+  return steps.toSorted((a, b) => Math.abs(calibrate(a, row.calibration).score - 3) - Math.abs(calibrate(b, row.calibration).score - 3))[0] ?? low;
 }

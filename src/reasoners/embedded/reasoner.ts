@@ -18,7 +18,7 @@ export interface EmbeddedOptions {
   registry: ToolRegistry;
 }
 
-const RULES_VERSION = '1.0.0';
+const RULES_VERSION = '1.1.0';
 
 export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOptions): Reasoner {
   const vocabulary: Vocabulary = { lexicon, tools: registry.rows };

@@ -55,7 +55,8 @@ function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Ju
     ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),
     ...(absent.length > 0 ? [`no visible ${list([...new Set(absent.map((item) => nameFinding(item, rules).replace(/^no visibl[ey] /, '')))], 'or')}`] : []),
   ];
-  return { answer: `${word}: ${told.join(', but ')}`, because: null };
+  // All as the question says it, so that there is no "but".
+  return { answer: `${word}: ${told.join(agreeing.length === relevant.length ? ' and ' : ', but ')}`, because: null };
 }
 
 const COMPARES = /\b(more|worse|stronger|less|weaker|milder|\w+ier)\b.*\bthan\b/i;
