@@ -61,6 +61,9 @@ interface Change {
   apply: (situation: Situation, random: Random) => string[] | null;
 }
 
+const without = <T>(record: Record<string, T> | null, key: string): Record<string, T> | null =>
+  record && Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+
 const title = (region: string): string => (region === GLOBAL ? GLOBAL : `${region} region`);
 const wanted = ({ evidence, region }: Situation): DistortionCategory[] => (evidence.distortion_analysis?.[region] ?? []).map(({ type }) => type);
 
@@ -75,7 +78,7 @@ function setOnly(situation: Situation, type: DistortionCategory, severity: Sever
 const CHANGES: Change[] = [
   { name: 'complete', apply: () => [] },
   { name: 'another kind of question', apply: (situation) => { situation.plan = { ...situation.plan, query_type: 'Other' }; situation.evidence = { ...situation.evidence, distortion_analysis: null, quality_scores: null }; return []; } },
-  { name: 'no analysis of a region', apply: ({ evidence, region }) => { delete evidence.distortion_analysis?.[region]; return [`Missing distortion analysis for ${title(region)}`]; } },
+  { name: 'no analysis of a region', apply: ({ evidence, region }) => { evidence.distortion_analysis = without(evidence.distortion_analysis, region); return [`Missing distortion analysis for ${title(region)}`]; } },
   { name: 'no analysis at all', apply: (situation) => {
     const regions = situation.scope.regions.map(({ name }) => name).filter((name) => situation.evidence.distortion_analysis?.[name]);
     situation.evidence.distortion_analysis = null;
@@ -90,14 +93,14 @@ const CHANGES: Change[] = [
   } },
   { name: 'no scores of a region', apply: ({ evidence, region }) => {
     if (!evidence.quality_scores) return null;
-    delete evidence.quality_scores[region];
+    evidence.quality_scores = without(evidence.quality_scores, region);
     return [`Missing tool scores for ${title(region)}`];
   } },
   { name: 'one score is missing', apply: (situation) => {
     const { evidence, region } = situation;
     const last = wanted(situation).at(-1);
     if (!evidence.quality_scores || wanted(situation).length < 2 || !last) return null;
-    delete evidence.quality_scores[region]?.[last];
+    evidence.quality_scores = { ...evidence.quality_scores, [region]: without(evidence.quality_scores[region] ?? {}, last) ?? {} };
     return [`Missing tool scores for ${title(region)} (${last})`];
   } },
   { name: 'no tool could be run at all', apply: ({ evidence }) => {
@@ -109,8 +112,8 @@ const CHANGES: Change[] = [
   { name: 'nothing was detected on a region', apply: ({ evidence, plan, region }) => {
     if (!evidence.distortion_set) return null;
     evidence.distortion_set = { ...evidence.distortion_set, [region]: [] };
-    delete evidence.distortion_analysis?.[region];
-    if (evidence.quality_scores) delete evidence.quality_scores[region];
+    evidence.distortion_analysis = without(evidence.distortion_analysis, region);
+    evidence.quality_scores = without(evidence.quality_scores, region);
     return [
       `Missing distortions for ${title(region)}`, `Missing distortion analysis for ${title(region)}`,
       ...(plan.plan.tool_execution ? [`Missing tool scores for ${title(region)}`] : []),

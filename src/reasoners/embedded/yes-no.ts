@@ -27,7 +27,8 @@ export function yesOrNo(understood: Understanding, relevant: readonly Judged[], 
   const { distortions, polarity } = understood;
   const { score, rules } = grounds;
   const worst = relevant[0];
-  if (distortions && new Set(relevant.map((item) => item.type)).size > 1) return compare(understood, relevant, grounds) ?? eachOf(understood, relevant, grounds);
+  const asksForSeveral = distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
+  if (asksForSeveral) return compare(understood, relevant, grounds) ?? eachOf(understood, relevant, grounds);
   if (distortions && worst) {
     const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
