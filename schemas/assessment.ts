@@ -36,6 +36,17 @@ export const QualityScore = Type.Object({
 }, { ...closed, description: 'One number for the whole answer.' });
 export type QualityScore = Static<typeof QualityScore>;
 
+export const PLACES = [
+  'all over', 'upper left', 'top', 'upper right', 'left', 'centre', 'right', 'lower left', 'bottom', 'lower right', 'edges', 'several places',
+] as const;
+
+export const Place = Type.Object({
+  where: Type.Enum([...PLACES], { description: 'Where it is strongest, in the object or picture it was found in.' }),
+  grid: Type.Array(Type.Number({ minimum: 0, maximum: 1 }), { minItems: 9, maxItems: 9, description: 'How bad each ninth is, row by row from the upper left: 0 nothing, 1 as bad as the map can say.' }),
+  map: NonBlank('The local map it was read from.'),
+}, { ...closed, description: 'Where in the picture.' });
+export type Place = Static<typeof Place>;
+
 export const Finding = Type.Object({
   object_name: NonBlank('Object, or "Global".'),
   distortion: DistortionCategory,
@@ -43,6 +54,7 @@ export const Finding = Type.Object({
   confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the reasoner is of it, or null where it did not say.'),
   measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
   sides: Type.Record(Type.String(), Severity, { description: 'How severe each side of it is, where sides are told apart: underexposure and overexposure, …' }),
+  place: OrNull(Place, 'Where it is strongest, for questions whose answer says so; null where no map shows it.'),
 }, { ...closed, description: 'A distortion that was looked at.' });
 export type Finding = Static<typeof Finding>;
 

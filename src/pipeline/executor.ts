@@ -8,6 +8,7 @@ import { IqaError, publicMessage } from '../errors.ts';
 import type { Examination } from '../reasoners/reasoner.ts';
 import type { ToolOutcome } from '../tools/evidence-source.ts';
 import { doubtedTools, NO_TOOLS } from './evidence-check.ts';
+import { locate } from './places.ts';
 import type { RunContext } from './run-context.ts';
 import { boxesOf, resolveScope, type Scope } from './scope.ts';
 import { orAborted } from './stage.ts';
@@ -44,8 +45,8 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
   });
   const examination = await run.reasoner.examine({
     query: state.query, plan, regions: known.regions, named: known.named, ungrounded: known.ungrounded, hasReference, tools,
-    measurements: () => run.evidence.measure(known.regions, signal),
-    doubted: doubtedTools(state.executor_evidence, state.summarizer_result),
+    measurements: () => run.evidence.measure(known.regions, signal), shorterSide: run.evidence.shorterSide,
+    doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf),
   }, signal);
   if (toolless !== null) examination.failures.push({ subtask: NO_TOOLS, error: toolless });
   const boxes = [...boxesOf(state, run), ...examination.grounded];
@@ -56,7 +57,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
   }
   // A second decoder looks for damage while the tools run: its time is hidden, and the measurements had the processor to themselves.
   const nothing: ToolExecution = { scores: null, logs: [], outcomes: [] };
-  const [execution] = await Promise.all([
+  const [execution, findings] = await Promise.all([
     plan.plan.tool_execution
       ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal }).catch((error: unknown) => {
         if (signal.aborted || isFatal(error, run)) throw error;
@@ -64,6 +65,9 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
         return nothing;
       })
       : nothing,
+    run.reasoner.locates(state.query, run.choices)
+      ? locate({ findings: examination.findings, regions: scope.regions, hasReference }, run, signal)
+      : examination.findings,
     run.verifyPictures(),
   ]);
   const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
@@ -75,7 +79,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
       quality_scores: execution.scores,
       tool_logs: [...failures, ...execution.logs],
     }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
-    findings: examination.findings,
+    findings,
     grounded_regions: boxes.slice(run.regions.length),
     tool_diagnostics: execution.outcomes.map(diagnose),
     notes: notesOf(scope),

@@ -57,6 +57,8 @@ export interface ExamineRequest {
   /** Asked for only when needed. */
   measurements: () => Promise<Map<string, MeasuredRegion>>;
   tools: readonly ToolRow[];
+  /** Of a region, in pixels: what is too small for a tool is not given to it. */
+  shorterSide: (region: ScopedRegion) => number;
   /** Tools that an earlier round found at odds with the analysis. */
   doubted: ReadonlySet<string>;
 }
@@ -107,6 +109,8 @@ export interface Reasoner {
   seesPixels: boolean;
   /** Whether the tools may begin before it has made its plan. */
   speculates: boolean;
+  /** Whether its answer to this question says where in the picture: only then are maps made. */
+  locates: (query: string, choices: readonly string[]) => boolean;
   plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanProposal>;
   examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
   summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summary>;

@@ -10,6 +10,8 @@ export interface ToolRegistry {
   names: ReadonlySet<string>;
   /** By name or alias, whatever the case. */
   find: (name: string) => ToolRow | undefined;
+  /** How well a tool ranks strengths of a distortion; null where that was never measured. */
+  strengthOf: (name: string, distortion: DistortionCategory) => number | null;
 }
 
 /** `licences`: with `permissive` the rows whose code or parameters may not be used commercially are left out, as if they did not exist. */
@@ -40,6 +42,7 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
     rows,
     names: new Set(rows.map((row) => row.name)),
     find: (name) => byName.get(name.trim().toLowerCase()),
+    strengthOf: (name, distortion) => byName.get(name.toLowerCase())?.strengths[distortion] ?? null,
   };
 }
 
@@ -60,11 +63,15 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
   return tool.available ? null : tool.reason ?? 'The sidecar cannot run it';
 }
 
-/** Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
-export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean): ToolRow[] {
+/**
+ * Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first.
+ * Tools that refuse a picture of this shorter side are left out, unless all do: then the best of them says so itself.
+ */
+export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean, shorterSide = Infinity): ToolRow[] {
   const strength = (row: ToolRow): number => row.strengths[category] ?? 0;
-  return rows
-    .filter((row) => !row.on_request && (hasReference || row.type === 'NR'))
+  const choosable = rows.filter((row) => !row.on_request && (hasReference || row.type === 'NR'));
+  const fitting = choosable.filter((row) => row.min_side <= shorterSide);
+  return (fitting.length > 0 ? fitting : choosable)
     .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
       || strength(b) - strength(a)
       || costOf(a) - costOf(b));

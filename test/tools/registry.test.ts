@@ -34,6 +34,8 @@ t.test('ranking: full-reference first where there is a reference, then by streng
     const strengths = ranked.filter((row) => row.type === 'FR').map((row) => row.strengths[category] ?? 0);
     t.strictSame(strengths, strengths.toSorted((a, b) => b - a));
     t.equal(ranked[0]?.type, 'FR');
+    t.ok(rankTools(registry.rows, category, false, 64).every((row) => row.min_side <= 64), 'none that refuses a picture of 64 pixels');
+    t.ok(rankTools(registry.rows, category, false, 4).length > 0, 'where all refuse, the best says so itself');
   }
 });
 

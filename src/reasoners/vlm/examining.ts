@@ -104,8 +104,11 @@ function taskOf({ detection, analysis, selection }: Parts): string {
 }
 
 /** Only what can be run for this request, and not what an earlier round found at odds with the analysis, while there are others. */
-function choosableTools({ tools, hasReference, doubted }: ExamineRequest) {
-  const runnable = tools.filter(({ type }) => hasReference || type === 'NR');
+function choosableTools({ tools, hasReference, doubted, regions, shorterSide }: ExamineRequest) {
+  const smallest = Math.min(...regions.map(shorterSide));
+  const usable = tools.filter(({ type }) => hasReference || type === 'NR');
+  const fitting = usable.filter(({ min_side }) => min_side <= smallest);
+  const runnable = fitting.length > 0 ? fitting : usable;
   const trusted = runnable.filter(({ name }) => !doubted.has(name));
   return trusted.length > 0 ? trusted : runnable;
 }

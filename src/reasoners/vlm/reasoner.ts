@@ -99,6 +99,8 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
     version: source.version,
     seesPixels: true,
     speculates: models.speculation,
+    // It has seen the picture and says itself where.
+    locates: () => false,
     plan: (request, signal) => orEmbedded(
       'planner',
       () => planWithModel(request, workplace, timeFor('planner', signal), (spoke) => { noteFallback('planner', spoke); }),
