@@ -10,8 +10,8 @@ import { startDeadline } from '../src/deadline.ts';
 import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import { waitForTurn } from '../src/reception.ts';
-import { hangUpSignal } from './assess.ts';
 import { answer, problems } from './answers.ts';
+import { hangUpSignal } from './hang-up.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */

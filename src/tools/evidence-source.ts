@@ -2,11 +2,12 @@
 import type { MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import { DISTORTION_CATEGORIES, GLOBAL } from '../../schemas/vocabulary.ts';
+import { byIdentity } from '../by-identity.ts';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import { cacheKey, type ResultCache } from './cache.ts';
 import { calibrate } from './calibration.ts';
-import { describeTools, rankTools, type ToolRegistry } from './registry.ts';
+import { describeTools, rankTools, runnableTools, type ToolRegistry } from './registry.ts';
 import { createRunningCalls, type ResultEvent } from './running-calls.ts';
 import type { SidecarClient } from './sidecar-client.ts';
 
@@ -46,7 +47,7 @@ export interface EvidenceSource {
   /** Nothing of it is needed any more: the sidecar stops. */
   dropPrefetch: () => void;
   /** Rows that can be run now. */
-  availableTools: () => Promise<ToolRow[]>;
+  availableTools: () => Promise<readonly ToolRow[]>;
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
   /** Outcomes in the order asked; a tool that fails has an error and no value. */
   run: (runs: readonly { tool: ToolRow; region: ScopedRegion }[], signal: AbortSignal) => Promise<ToolOutcome[]>;
@@ -87,10 +88,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     totals.sidecarVersion = tools.engine;
     return tools;
   };
-  const available = async (): Promise<ToolRow[]> => {
-    const names = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
-    return registry.rows.filter((row) => names.has(row.name));
-  };
+  const available = async (): Promise<readonly ToolRow[]> => runnableTools(registry, await offered());
   const want = (region: ScopedRegion, tool: ToolRow | null, version: string, map = false): Wanted => ({
     region, tool, map, key: cacheKey({
       image: image.sha256, reference: tool?.type === 'NR' ? null : reference?.sha256 ?? null, jpegQuality: image.jpegQuality,
@@ -131,10 +129,10 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
   /** Why a tool cannot be run here and now, or null. */
   async function findObstacles(): Promise<(tool: ToolRow) => string | null> {
-    const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
+    const infos = describeTools(registry, await offered());
     return (tool) => {
       if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
-      const info = infos.get(tool.name);
+      const info = infos.find(({ name }) => name === tool.name);
       return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
     };
   }
@@ -142,7 +140,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   return {
     async prefetch(signal) {
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
-      const likely = likelyTools(tools, reference !== null).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const likely = likelyTools(tools)[reference ? 'FR' : 'NR'].map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
       if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
@@ -186,14 +184,16 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
 const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-/** The tool that leads for most distortions, and all that cost next to nothing. */
-function likelyTools(tools: readonly ToolRow[], hasReference: boolean): ToolRow[] {
-  const type = hasReference ? 'FR' : 'NR';
-  const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, hasReference)[0]);
-  const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
-  const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-  return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
-}
+/** With and without a reference: the tool that leads for most distortions, and all that cost next to nothing. */
+const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
+  const likely = (type: ToolRow['type']): ToolRow[] => {
+    const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);
+    const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
+    const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
+    return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
+  };
+  return { FR: likely('FR'), NR: likely('NR') };
+});
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
   if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);
