@@ -42,8 +42,11 @@ export interface MapOutcome {
 }
 
 export interface EvidenceSource {
-  /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
-  prefetch: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Begins with what nearly every question needs, while the planner still thinks; and with what may be chosen, as far as it is done within
+   * `spareMs`. What turns out not to be needed is dropped.
+   */
+  prefetch: (signal: AbortSignal, spareMs: number) => Promise<void>;
   /** Nothing of it is needed any more: the sidecar stops. */
   dropPrefetch: () => void;
   /** Rows that can be run now. */
@@ -138,9 +141,9 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   }
 
   return {
-    async prefetch(signal) {
+    async prefetch(signal, spareMs) {
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
-      const likely = likelyTools(tools)[reference ? 'FR' : 'NR'].map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const likely = likelyTools(tools)[reference ? 'FR' : 'NR'](image.info, spareMs).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
       if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
@@ -184,16 +187,26 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
 const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-/** With and without a reference: the tool that leads for most distortions, and all that cost next to nothing. */
+/** With and without a reference: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
 const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
-  const likely = (type: ToolRow['type']): ToolRow[] => {
+  const likely = (type: ToolRow['type']) => {
     const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);
     const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
     const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-    return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
+    const own = tools.filter((row) => row.type === type);
+    const always = own.filter((row) => row === likeliest || costOf(row) <= CHEAP_MS_PER_MEGAPIXEL);
+    const others = own.filter((row) => !always.includes(row) && !row.on_request).toSorted((a, b) => costOf(a) - costOf(b));
+    return ({ width, height }: { width: number; height: number }, spareMs: number): ToolRow[] => {
+      let left = spareMs;
+      const affordable = (row: ToolRow): boolean => (left -= costOf(row) * width * height / 1e6) >= 0;
+      always.forEach(affordable);
+      return [...always, ...others.filter(affordable)];
+    };
   };
   return { FR: likely('FR'), NR: likely('NR') };
 });
+
+const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Infinity;
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
   if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);

@@ -27,6 +27,7 @@ export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOpt
     version: `${RULES_VERSION}+severity.${rules.version}`,
     seesPixels: false,
     speculates: true,
+    thinkingMs: 0,
     plan: (request) => Promise.resolve(plan(request, vocabulary)),
     examine: (request) => examine(request, rules),
     summarize: (request) => Promise.resolve(answer(request, vocabulary, rules)),

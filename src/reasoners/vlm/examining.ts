@@ -15,6 +15,8 @@ export interface ExaminationTask {
   workplace: Workplace;
   time: TimeLimit;
   spoke: Spoke;
+  /** Made before the plan is certain. */
+  isAhead: boolean;
 }
 
 export async function examineWithModel(task: ExaminationTask): Promise<Examination> {
@@ -77,11 +79,11 @@ function groupsOf(asked: readonly string[], request: ExamineRequest, { chain }: 
 
 type Asked = Partial<ExecutorMaterial> & { objects: readonly string[] };
 
-async function askModel({ request, workplace, time, spoke }: ExaminationTask, parts: Parts, material: Asked): Promise<ExaminationReply> {
+async function askModel({ request, workplace, time, spoke, isAhead }: ExaminationTask, parts: Parts, material: Asked): Promise<ExaminationReply> {
   const tools = choosableTools(request);
   const lists = { objects: material.objects, tools: tools.map(({ name }) => name) };
   const answered = await workplace.session.ask({
-    role: 'executor',
+    role: 'executor', isAhead,
     compose: async (capabilities) => {
       const able = { ...parts, boxes: parts.boxes && capabilities.grounding };
       const schema = examinationSchema(able, lists);
