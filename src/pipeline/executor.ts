@@ -1,4 +1,4 @@
-// Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; it never kills the run.
+// Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; only models without a stand-in end the run.
 import type { ToolDiagnostic } from '../../schemas/assessment.ts';
 import { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
 import { parse } from '../../schemas/model.ts';
@@ -7,6 +7,7 @@ import { GLOBAL } from '../../schemas/vocabulary.ts';
 import { publicMessage } from '../errors.ts';
 import type { Examination } from '../reasoners/reasoner.ts';
 import type { ToolOutcome } from '../tools/evidence-source.ts';
+import { ModelFailure } from '../vlm/model-failure.ts';
 import { NO_TOOLS } from './evidence-check.ts';
 import { isFatal, orderExamination } from './examination.ts';
 import type { RunContext } from './run-context.ts';
@@ -30,6 +31,8 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   } catch (error) {
     if (run.signal.aborted || isFatal(error, run)) throw error;
     run.log.warn({ err: error }, 'Executor failed');
+    // Only where nobody may stand in for the models. On a replan the summarizer is told instead: it has a good result to compare with.
+    if (error instanceof ModelFailure && !state.summarizer_result) return failedRun(error);
     return { executor_evidence: failedEvidence(error), findings: [], tool_diagnostics: [], notes: notesOf(scope) };
   }
 }
@@ -82,6 +85,11 @@ function assign(plan: PlannerOutput, scope: Scope, { distortion_set, selected_to
   const set = distortion_set ?? scope.named ?? {};
   return Object.fromEntries(Object.entries(set).map(([object, categories]) =>
     [object, Object.fromEntries(categories.map((category) => [category, tool]))]));
+}
+
+function failedRun(error: ModelFailure): PipelineUpdate {
+  const message = `The executor failed: ${publicMessage(error)}`;
+  return { error: message, failure: { code: error.code, message } };
 }
 
 const failedEvidence = (error: unknown): ExecutorOutput => parse(ExecutorOutput, { tool_logs: [failureLog('executor', error)] });

@@ -24,7 +24,8 @@ export interface Budget {
 }
 
 export interface Reservation {
-  settle: (usage: TokenUsage) => void;
+  /** What the call used; null where nobody knows: then what was set aside for it stays spent. */
+  settle: (usage: TokenUsage | null) => void;
   /** The call brought nothing. What was set aside comes back only if the provider certainly charges nothing. */
   release: (certainlyFree: boolean) => void;
 }
@@ -43,6 +44,7 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
       used[role].calls += 1;
       return {
         settle(usage) {
+          if (!usage) return;
           const cost = costOf(usage, prices);
           committed += cost - most;
           used[role].input_tokens += usage.inputTokens;

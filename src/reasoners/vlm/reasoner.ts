@@ -154,10 +154,12 @@ const SHORTEST_THINKING_MS = 300;
 /** Kept back from the models so that the embedded reasoner can still answer in time. */
 const RESERVE_SHARE = 0.2;
 const LONGEST_RESERVE_MS = 2_000;
+/** With nobody to take over: enough to say which model was late before the stage itself is cut off. */
+const LAST_WORDS_MS = 50;
 
 function timeLimit(role: Role, signal: AbortSignal, { stageTimeouts, models }: VLMReasonerOptions, { deadline }: Occasion): TimeLimit {
   const limit = stageLimitMs(stageTimeouts[role], role === 'executor' ? stageTimeouts.summarizer : 0, deadline.remaining());
-  const reserve = models[role].degrade === 'none' ? 0 : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
+  const reserve = models[role].degrade === 'none' ? Math.min(LAST_WORDS_MS, limit * RESERVE_SHARE) : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
   return { signal, until: performance.now() + limit - reserve };
 }
 
