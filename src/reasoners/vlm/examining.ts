@@ -24,7 +24,7 @@ export async function examineWithModel(task: ExaminationTask): Promise<Examinati
   const asked = askedObjects(request);
   const named = request.named === null ? null : namedFor(asked, request);
   const ask: Ask = (parts, objects, material) => askModel(task, parts, { objects, ...material });
-  const wanted = partsOf(request);
+  const wanted = partsOf(request, workplace);
   const reply = workplace.models.reasoning === 'paper'
     ? await oneByOne(wanted, named, asked, ask)
     : merge(await Promise.all(groupsOf(asked, request, workplace).map((objects) => ask(wanted, objects, { distortions: named }))));
@@ -45,12 +45,13 @@ async function oneByOne(wanted: Parts, named: DistortionSet | null, objects: rea
   return { ...detected, ...analysed, ...selected };
 }
 
-function partsOf({ plan: { plan: flags }, tools, ungrounded }: ExamineRequest): Parts {
+function partsOf({ plan: { plan: flags }, tools, ungrounded }: ExamineRequest, { chain }: Workplace): Parts {
   return {
     detection: flags.distortion_detection, analysis: flags.distortion_analysis,
     // Without tools there is nothing to choose from.
     selection: flags.tool_selection && tools.length > 0,
-    boxes: ungrounded.length > 0,
+    // A call for boxes alone would be in vain where no back end finds any.
+    boxes: ungrounded.length > 0 && chain.executor.some(({ capabilities }) => capabilities.grounding),
   };
 }
 
