@@ -1,4 +1,5 @@
-// A folder of ours, with those above it. Level by level: Node's recursive mkdir never returns where a file system refuses folders as if the parent were missing (/proc does).
+// A folder of ours, with those above it. Level by level: Node's recursive mkdir never returns where a file system refuses folders as if the
+// parent were missing (/proc does).
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigError } from './errors.ts';

@@ -187,7 +187,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
 const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-/** With and without a reference: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
+/** By type: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
 const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
   const likely = (type: ToolRow['type']) => {
     const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);

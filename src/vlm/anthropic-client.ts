@@ -67,5 +67,6 @@ function readReply(message: Message, model: string): VLMReply {
 /** Anthropic counts what it read from or wrote to its cache apart from the rest. */
 function usageOf({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Message['usage']): TokenUsage {
   const cached = tokenCount(cache_read_input_tokens);
-  return { inputTokens: tokenCount(input_tokens) + cached + tokenCount(cache_creation_input_tokens), cachedInputTokens: cached, outputTokens: tokenCount(output_tokens) };
+  const written = tokenCount(cache_creation_input_tokens);
+  return { inputTokens: tokenCount(input_tokens) + cached + written, cachedInputTokens: cached, outputTokens: tokenCount(output_tokens) };
 }

@@ -58,7 +58,7 @@ function failureOf({ headers, status }: Pick<Response, 'headers' | 'status'>, bo
   return new VLMError('bad_request', sentence, details);
 }
 
-/** Routers and gateways answer 200 with nothing but an error in it: it means what its own code says, and where that is no status, that the service is not well. */
+/** Routers answer 200 with nothing but an error in it: it means what its own code says, or, where that is no status, that the service is not well. */
 function hiddenFailureOf({ headers }: Response, text: string): VLMError | null {
   try {
     const body = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } | null } | null;

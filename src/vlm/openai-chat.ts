@@ -74,4 +74,6 @@ function textOf(content: unknown): string {
 }
 
 type Logprob = NonNullable<NonNullable<ChatCompletion.Choice['logprobs']>['content']>[number];
-const spokenOf = ({ token, logprob, top_logprobs }: Logprob): SpokenToken => ({ token, logprob, alternatives: (top_logprobs as Logprob['top_logprobs'] | null | undefined) ?? [] });
+/** The types promise the list; not every server keeps it. */
+type SpokenLogprob = Omit<Logprob, 'top_logprobs'> & { top_logprobs?: Logprob['top_logprobs'] | null };
+const spokenOf = ({ token, logprob, top_logprobs }: SpokenLogprob): SpokenToken => ({ token, logprob, alternatives: top_logprobs ?? [] });

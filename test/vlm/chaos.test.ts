@@ -14,7 +14,7 @@ import { startProviderDouble, type Step } from '../support/provider-double.ts';
 
 const ASSESSMENTS = 500;
 const FAULT_SHARE = 0.3;
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 20_000;
 const MAX_CALLS = 12;
 const MAX_COST_USD = 1;
 /** Three attempts and a fallback stand between a fault in three calls and a problem. */
@@ -119,8 +119,8 @@ function complaintsAbout({ degraded, degraded_reason, reasoner, vlm }: Assessmen
 /** Short waits, no cache, a breaker that soon lets somebody try again, and one role whose failure is a problem. */
 function chaotic(config: Config): Config {
   const adjusted = withModels({
-    cache: { entries: 0 }, backoff: { first: 2, longest: 8 }, breaker: { failures: 5, pause: 100 }, limits: { max_calls: MAX_CALLS, max_cost_usd: MAX_COST_USD },
-  }, { timeout: 1_000 })(config);
+    cache: { entries: 0 }, backoff: { first: 2, longest: 8 }, breaker: { failures: 12, pause: 20 }, limits: { max_calls: MAX_CALLS, max_cost_usd: MAX_COST_USD },
+  }, { timeout: 2_000 })(config);
   const summarizer = { ...adjusted.models.summarizer, degrade: 'none' as const };
   return {
     ...adjusted, models: { ...adjusted.models, summarizer },
