@@ -16,6 +16,7 @@ import { sendProblem } from '../src/problems.ts';
 import type { Reception } from '../src/reception.ts';
 import { assessSchema } from './assess-schema.ts';
 import { EVENT_STREAM, sendEvents } from './event-stream.ts';
+import { hangUpSignal } from './hang-up.ts';
 
 export interface AssessRouteOptions {
   receive: Reception;
@@ -114,12 +115,3 @@ function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number)
 
 /** Ids are compared as text, so that both cases of a digit must be one. */
 const chosenId = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header.toLowerCase() : null);
-
-/** Fires when the client goes away before it has its answer. */
-export function hangUpSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.on('close', () => {
-    if (!reply.raw.writableEnded) controller.abort(new DOMException('The client hung up', 'AbortError'));
-  });
-  return controller.signal;
-}

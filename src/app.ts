@@ -11,7 +11,7 @@ import { healthRoutes } from '../routes/health.ts';
 import { resumeRoutes } from '../routes/resume.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
-import { createAdmission, type Admission } from './admission.ts';
+import { createAdmission, type Admission, type Lane } from './admission.ts';
 import { createAssessor } from './assessor.ts';
 import type { Checkpoints } from './checkpoints/checkpoints.ts';
 import { createDurableAssessor } from './checkpoints/durable-assessor.ts';
@@ -72,11 +72,12 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const durable = checkpoints && createDurableAssessor({ assess, graph, checkpoints, fingerprint });
 
   const requestTimeoutMs = config.pipeline.timeouts_ms.request;
-  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config });
+  const laneOf = (backend: string | undefined): Lane => (selectReasoner(backend).identity.kind === 'vlm' ? 'thinking' : 'measuring');
+  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config, laneOf });
   const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
 
   await app.register(assessRoutes, { receive, identify, admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle });
-  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, requestTimeoutMs });
+  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, lane: laneOf(undefined), requestTimeoutMs });
   await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });

@@ -21,7 +21,9 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   }, { additionalProperties: false }),
   // Three steps a round: the largest limit that a request may ask for must fit.
   replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 3 * MAX_REPLAN_LIMIT + 2 }) }, { additionalProperties: false }),
-  admission: Type.Object({ running: Type.Integer({ minimum: 1 }), waiting: Type.Integer({ minimum: 0 }) }, { additionalProperties: false }),
+  admission: Type.Object({
+    running: Type.Integer({ minimum: 1 }), thinking: Type.Integer({ minimum: 0 }), waiting: Type.Integer({ minimum: 0 }),
+  }, { additionalProperties: false }),
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),

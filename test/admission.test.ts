@@ -80,3 +80,32 @@ t.test('draining: nobody enters, everybody inside may finish', async (t) => {
   await createAdmission({ running: 1, waiting: 1 }).drain();
   t.pass('an empty house drains at once');
 });
+
+t.test('who waits for a model keeps nobody else from their turn, and cannot fill the house', async (t) => {
+  const admission = createAdmission({ running: 1, thinking: 2, waiting: 4 });
+  const slow = Array.from({ length: 4 }, () => pending());
+  const thinking = slow.map(({ work }) => admission.run(work, never, 'thinking'));
+  await tick();
+  t.match(admission.statistics(), { running: 2 });
+  t.equal(await admission.run(async () => 'measured', never), 'measured', 'at once, though two think and two more wait');
+  await t.rejects(admission.run(async () => 'too many', never, 'thinking'), { code: 'IQA_BUSY', retryAfter: Number }, 'half of the seats for waiting');
+  t.equal(await admission.run(async () => 'measured', never), 'measured');
+  for (const { end } of slow) end();
+  await Promise.all(thinking);
+  t.equal(await admission.run(async () => 'thought', never, 'thinking'), 'thought');
+  t.equal(Array.from({ length: 7 }, () => admission.enter()).length, 7, 'seats for all');
+  t.throws(() => admission.enter(), { code: 'IQA_BUSY' });
+});
+
+t.test('without a limit of their own they share the places', async (t) => {
+  const admission = createAdmission({ running: 1, waiting: 4 });
+  const first = pending();
+  const running = admission.run(first.work, never, 'thinking');
+  let begun = false;
+  const second = admission.run(async () => { begun = true; }, never);
+  await tick();
+  t.equal(begun, false);
+  t.match(admission.statistics(), { running: 1 });
+  first.end();
+  await Promise.all([running, second]);
+});

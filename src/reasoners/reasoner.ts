@@ -17,6 +17,8 @@ export interface Occasion {
   reference: PreparedImage | null;
   log: Logger;
   deadline: Deadline;
+  /** Of the whole run: aborted when nobody waits any more or the deadline has passed. */
+  signal: AbortSignal;
 }
 
 /** Reasoners are made for one assessment; what they share was made once. */
@@ -36,6 +38,8 @@ export interface PlanRequest {
   tools: readonly ToolRow[];
   /** Set when the summarizer sent us back. */
   replan: Replan | null;
+  /** What the executor would ask if this were the plan: for a reasoner that begins ahead. */
+  foretell: (plan: PlannerOutput) => Promise<ExamineRequest>;
 }
 
 export interface PlanProposal {
@@ -111,6 +115,8 @@ export interface Reasoner {
   speculates: boolean;
   /** Whether its answer to this question says where in the picture: only then are maps made. */
   locates: (query: string, choices: readonly string[]) => boolean;
+  /** How long it surely takes before the first tool is needed, in milliseconds: measuring that is done by then costs nobody any time. */
+  thinkingMs: number;
   plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanProposal>;
   examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
   summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summary>;

@@ -2,12 +2,13 @@
 import type { MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import { DISTORTION_CATEGORIES, GLOBAL } from '../../schemas/vocabulary.ts';
+import { byIdentity } from '../by-identity.ts';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import { cacheKey, type ResultCache } from './cache.ts';
 import { calibrate } from './calibration.ts';
 import { reduceMap } from './map-grid.ts';
-import { describeTools, rankTools, type ToolRegistry } from './registry.ts';
+import { describeTools, rankTools, runnableTools, type ToolRegistry } from './registry.ts';
 import { createRunningCalls, type ResultEvent } from './running-calls.ts';
 import type { SidecarClient } from './sidecar-client.ts';
 
@@ -42,14 +43,17 @@ export interface MapOutcome {
 }
 
 export interface EvidenceSource {
-  /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
-  prefetch: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Begins with what nearly every question needs, while the planner still thinks; and with what may be chosen, as far as it is done within
+   * `spareMs`. What turns out not to be needed is dropped.
+   */
+  prefetch: (signal: AbortSignal, spareMs: number) => Promise<void>;
   /** Nothing of it is needed any more: the sidecar stops. */
   dropPrefetch: () => void;
   /** Of the region, in pixels: some tools refuse what is too small for them. */
   shorterSide: (region: ScopedRegion) => number;
   /** Rows that can be run now. */
-  availableTools: () => Promise<ToolRow[]>;
+  availableTools: () => Promise<readonly ToolRow[]>;
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
   /** Outcomes in the order asked; a tool that fails has an error and no value. */
   run: (runs: readonly { tool: ToolRow; region: ScopedRegion }[], signal: AbortSignal) => Promise<ToolOutcome[]>;
@@ -97,10 +101,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     totals.sidecarVersion = tools.engine;
     return tools;
   };
-  const available = async (): Promise<ToolRow[]> => {
-    const names = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
-    return registry.rows.filter((row) => names.has(row.name));
-  };
+  const available = async (): Promise<readonly ToolRow[]> => runnableTools(registry, await offered());
   const shorterSide = ({ box }: ScopedRegion): number => {
     const [, , width = image.info.width, height = image.info.height] = box ?? [];
     return Math.min(width, height);
@@ -145,18 +146,18 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
   /** Why a tool cannot be run here and now, or null. */
   async function findObstacles(): Promise<(tool: ToolRow) => string | null> {
-    const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
+    const infos = describeTools(registry, await offered());
     return (tool) => {
       if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
-      const info = infos.get(tool.name);
+      const info = infos.find(({ name }) => name === tool.name);
       return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
     };
   }
 
   return {
-    async prefetch(signal) {
+    async prefetch(signal, spareMs) {
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
-      const likely = likelyTools(tools, reference !== null, shorterSide(WHOLE_PICTURE)).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const likely = likelyTools(fitting(tools, shorterSide(WHOLE_PICTURE)))[reference ? 'FR' : 'NR'](image.info, spareMs).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
       if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
@@ -222,14 +223,32 @@ const placeKey = ({ key }: Wanted): string => `${key}|place`;
 
 const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-/** The tool that leads for most distortions, and all that cost next to nothing. */
-function likelyTools(tools: readonly ToolRow[], hasReference: boolean, shorterSide: number): ToolRow[] {
-  const type = hasReference ? 'FR' : 'NR';
-  const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, hasReference, shorterSide)[0]);
-  const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
-  const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-  return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
+/** The list itself where all its tools take so small a picture, so that what is known of it stays known. */
+function fitting(tools: readonly ToolRow[], shorterSide: number): readonly ToolRow[] {
+  const taking = tools.filter((row) => row.min_side <= shorterSide);
+  return taking.length === tools.length ? tools : taking;
 }
+
+/** By type: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
+const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
+  const likely = (type: ToolRow['type']) => {
+    const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);
+    const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
+    const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
+    const own = tools.filter((row) => row.type === type);
+    const always = own.filter((row) => row === likeliest || costOf(row) <= CHEAP_MS_PER_MEGAPIXEL);
+    const others = own.filter((row) => !always.includes(row) && !row.on_request).toSorted((a, b) => costOf(a) - costOf(b));
+    return ({ width, height }: { width: number; height: number }, spareMs: number): ToolRow[] => {
+      let left = spareMs;
+      const affordable = (row: ToolRow): boolean => (left -= costOf(row) * width * height / 1e6) >= 0;
+      always.forEach(affordable);
+      return [...always, ...others.filter(affordable)];
+    };
+  };
+  return { FR: likely('FR'), NR: likely('NR') };
+});
+
+const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Infinity;
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
   if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);

@@ -2,6 +2,7 @@
 import type { SidecarTools } from '../../schemas/sidecar.ts';
 import { ToolRegistryFile, type ToolInfo, type ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
+import { byIdentity } from '../by-identity.ts';
 import { readYaml, type Licences } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -47,7 +48,20 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
 }
 
 /** Each row with whether it can be run now; without a sidecar none can. */
-export function describeTools(registry: ToolRegistry, offered: SidecarTools | null): ToolInfo[] {
+export function describeTools(registry: ToolRegistry, offered: SidecarTools | null): readonly ToolInfo[] {
+  return offered ? described(registry)(offered).infos : describe(registry, null);
+}
+
+/** The rows that can be run now. */
+export const runnableTools = (registry: ToolRegistry, offered: SidecarTools): readonly ToolRow[] => described(registry)(offered).runnable;
+
+/** Once for each answer of the sidecar, which is asked now and then, instead of several times a request. */
+const described = byIdentity((registry: ToolRegistry) => byIdentity((offered: SidecarTools) => {
+  const infos = describe(registry, offered);
+  return { infos, runnable: registry.rows.filter((_, index) => infos[index]?.available) };
+}));
+
+function describe(registry: ToolRegistry, offered: SidecarTools | null): ToolInfo[] {
   const byName = new Map(offered?.tools.map((tool) => [tool.name, tool]));
   return registry.rows.map((row) => {
     const tool = byName.get(row.name);

@@ -28,6 +28,7 @@ export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOpt
     seesPixels: false,
     speculates: true,
     locates: (query, choices) => tellsPlace(understandQuery(query, vocabulary, choices), query),
+    thinkingMs: 0,
     plan: (request) => Promise.resolve(plan(request, vocabulary)),
     examine: (request) => examine(request, rules),
     summarize: (request) => Promise.resolve(answer(request, vocabulary, rules)),

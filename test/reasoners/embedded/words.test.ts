@@ -37,7 +37,7 @@ function generate(random: Random, categories: readonly DistortionCategory[], det
     };
   });
   const value = random.chance(0.9) ? random.between(1, 5) : null;
-  const fused = fuse(value, null, 1);
+  const fused = fuse(value === null ? null : { mean: value, spread: null }, null, 1);
   const spread = random.between(0, 1);
   const score = fused && { ...fused, interval: random.chance(0.6) ? [Math.max(1, fused.value - spread), Math.min(5, fused.value + spread)] : null };
   const gathered: ExecutorOutput = {
@@ -171,7 +171,7 @@ t.test('a number is found in its range, on the scale of the options', async (t) 
 });
 
 const only = (severities: Partial<Record<DistortionCategory, Severity>>, sides: Record<string, Severity> = {}, score: number | null = 3): Evidence => {
-  const fused = fuse(score, null, 1);
+  const fused = fuse(score === null ? null : { mean: score, spread: null }, null, 1);
   const entries = Object.entries(severities) as [DistortionCategory, Severity][];
   return {
     score: fused && score !== null ? { ...fused, value: score, level: levelOf(score) } : null,
