@@ -10,7 +10,7 @@ import { startDeadline } from '../src/deadline.ts';
 import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import { waitForTurn } from '../src/reception.ts';
-import { hangUpSignal } from './assess.ts';
+import { hangUpSignal } from './door.ts';
 import { answer, problems } from './answers.ts';
 
 export interface ResumeRouteOptions {

@@ -9,8 +9,11 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  /** A seat in the house, taken before the body is read, or IQA_BUSY. The returned function gives it back; calling it again does nothing. */
-  enter: () => () => void;
+  /**
+   * A seat in the house, taken before the body is read, or IQA_BUSY. The returned function gives it back; calling it again does nothing.
+   * Who will work in several places at once takes as many seats, or all there are.
+   */
+  enter: (seats?: number) => () => void;
   /** Does the work when its turn comes, first come first served. A signal that fires while it waits takes it out of the queue. */
   run: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Nobody enters any more; resolves when everybody has left. */
@@ -22,7 +25,7 @@ export interface Admission {
 /** Who stops does not come back at once: a gateway should have found another instance by then. */
 const STOPPING_RETRY_SECONDS = 5;
 
-export function createAdmission({ running: places, waiting: seats }: AdmissionLimits): Admission {
+export function createAdmission({ running: places, waiting }: AdmissionLimits): Admission {
   let seated = 0;
   let running = 0;
   let draining = false;
@@ -31,8 +34,8 @@ export function createAdmission({ running: places, waiting: seats }: AdmissionLi
   const queue: (() => void)[] = [];
   const emptied: (() => void)[] = [];
 
-  const leave = () => {
-    seated -= 1;
+  const leave = (seats: number) => {
+    seated -= seats;
     if (seated === 0) for (const resolve of emptied.splice(0)) resolve();
   };
 
@@ -63,16 +66,17 @@ export function createAdmission({ running: places, waiting: seats }: AdmissionLi
   }
 
   return {
-    enter() {
+    enter(wanted = 1) {
+      const seats = Math.min(wanted, places + waiting);
       if (draining) throw new IqaError('IQA_BUSY', 'The service is stopping; try again in a moment', { retryAfter: STOPPING_RETRY_SECONDS });
-      if (seated >= places + seats) {
+      if (seated + seats > places + waiting) {
         const retryAfter = Math.max(1, Math.ceil((seated * averageMs) / places / 1000));
         throw new IqaError('IQA_BUSY', `Too many requests at once: ${running} are at work and ${seated - running} wait; try again in ${retryAfter} s`, { retryAfter });
       }
-      seated += 1;
+      seated += seats;
       let left = false;
       return () => {
-        if (!left) leave();
+        if (!left) leave(seats);
         left = true;
       };
     },
