@@ -47,7 +47,7 @@ const runs: RunSummary[] = [];
 const plots = new Map<string, string>();
 for (const run of plan.filter(({ name }) => wanted?.includes(name) ?? true)) {
   const folds = await runFolds(run);
-  const summary = summarize(run, folds, seed);
+  const summary = summarize(run, folds, { seed });
   const points = folds.flatMap(({ answers }) => answers.map(({ score, picture }) => ({ score, mos: picture.mos })));
   runs.push(summary);
   plots.set(run.name, drawScatter({ title: `${run.title}: SRCC ${summary.srcc.toFixed(3)}`, label: `MOS of ${run.dataset.name}`, points }));

@@ -1,6 +1,7 @@
 // The figures of one run from everything that its folds answered.
 import { SEVERITIES } from '../../schemas/vocabulary.ts';
 import { measureAgreement, type Agreement } from '../../src/evaluation/agreement.ts';
+import type { BootstrapOptions } from '../../src/evaluation/bootstrap.ts';
 import { mean, rmse, srcc } from '../../src/evaluation/correlation.ts';
 import type { Answered, Collected } from './collecting.ts';
 import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, onScale, TID_TYPES } from './datasets.ts';
@@ -40,7 +41,7 @@ export interface CategoryFigures {
 /** Categories are looked at where the distortion is plain to see. */
 const LEAST_LEVEL = 3;
 
-export function summarize(run: Run, folds: readonly Collected[], seed: number): RunSummary {
+export function summarize(run: Run, folds: readonly Collected[], bootstrap: BootstrapOptions): RunSummary {
   const answers = folds.flatMap((fold) => fold.answers);
   const chosen = folds.flatMap((fold) => fold.chosen);
   const compared = folds.flatMap((fold) => fold.compared);
@@ -49,8 +50,8 @@ export function summarize(run: Run, folds: readonly Collected[], seed: number): 
   return {
     name: run.name, title: run.title, floor: run.floor, goal: run.goal, pictures: answers.length, unscored: folds.flatMap((fold) => fold.unscored).length,
     srcc: mean(perFold.map((fold) => fold.srcc)), folds: perFold,
-    pooled: agreementOf(answers, seed),
-    types: isTid ? typesIn(answers).map((type) => ({ type, title: TID_TYPES[type] ?? '', agreement: agreementOf(ofType(answers, type), seed) })) : [],
+    pooled: agreementOf(answers, bootstrap),
+    types: isTid ? typesIn(answers).map((type) => ({ type, title: TID_TYPES[type] ?? '', agreement: agreementOf(ofType(answers, type), bootstrap) })) : [],
     intervals: coverIntervals(run, answers),
     errors: measureErrors(run, answers),
     categories: isTid ? confuse(answers) : null,
@@ -67,8 +68,8 @@ export function summarize(run: Run, folds: readonly Collected[], seed: number): 
 const typesIn = (answers: readonly Answered[]): number[] => [...new Set(answers.flatMap(({ picture }) => picture.type ?? []))].toSorted((a, b) => a - b);
 const ofType = (answers: readonly Answered[], type: number): Answered[] => answers.filter(({ picture }) => picture.type === type);
 
-function agreementOf(answers: readonly Answered[], seed: number): Agreement {
-  return measureAgreement(answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })), { seed });
+function agreementOf(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
+  return measureAgreement(answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })), bootstrap);
 }
 
 function coverIntervals({ dataset: { scale } }: Run, answers: readonly Answered[]): RunSummary['intervals'] {

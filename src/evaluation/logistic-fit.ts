@@ -78,7 +78,8 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
   const rows = matrix.map((row, index) => [...row, right[index] ?? 0]);
   const size = rows.length;
   for (let pivot = 0; pivot < size; pivot += 1) {
-    const best = rows.slice(pivot).reduce((found, row, offset) => (Math.abs(row[pivot] ?? 0) > Math.abs(rows[found]?.[pivot] ?? 0) ? pivot + offset : found), pivot);
+    const largest = (row: readonly number[] | undefined): number => Math.abs(row?.[pivot] ?? 0);
+    const best = rows.reduce((found, row, index) => (index > pivot && largest(row) > largest(rows[found]) ? index : found), pivot);
     [rows[pivot], rows[best]] = [rows[best] ?? [], rows[pivot] ?? []];
     const head = rows[pivot] ?? [];
     const divisor = head[pivot] ?? 0;

@@ -25,6 +25,7 @@ const tid: Dataset = {
   }),
 };
 const live: Dataset = { name: 'LIVE Challenge', folder: '/nowhere', scale: [15, 85], pictures: Array.from({ length: 103 }, (_, index) => ({ file: `${index}.bmp`, reference: null, type: null, level: null, group: `${index}.bmp`, mos: index })) };
+const few = { seed: 1, rounds: 10 };
 const whole = { seed: 7, quick: false, limit: Infinity };
 
 t.test('the plan: what a fold is tested on is held out, splits test on 13 of 25, folds cover every photo once', async (t) => {
@@ -88,12 +89,12 @@ function answerWell(picture: RatedPicture): Answered {
 t.test('a perfect service has perfect figures, a contrary one the opposite', async (t) => {
   const run = makePlan(tid, null, { ...whole, quick: true }).find(({ name }) => name === 'tid2013-unseen') as Run;
   const collected = (change: (answer: Answered) => Answered): Collected[] => [{ answers: run.folds[0]!.pictures.map((picture) => change(answerWell(picture))), unscored: [], chosen: [], compared: [] }];
-  const good = summarize(run, collected((answer) => answer), 1);
+  const good = summarize(run, collected((answer) => answer), few);
   t.match(good, { pictures: 300, intervals: { known: 300, coverage: 1 }, categories: { balanced: 1 }, pairs: { share: 1 }, questions: null, compared: null });
   t.ok(good.srcc > 0.999 && good.pooled.plcc > 0.99 && good.errors.rmse < 1e-9);
   t.equal(good.types.length, 24);
   t.ok(good.severity.length === 12 && good.severity.every(({ srcc }) => srcc > 0.999));
-  const bad = summarize(run, collected((answer) => ({ ...answer, score: 6 - answer.score, interval: null, findings: [{ category: 'Sharpness', severity: 'slight' }] })), 1);
+  const bad = summarize(run, collected((answer) => ({ ...answer, score: 6 - answer.score, interval: null, findings: [{ category: 'Sharpness', severity: 'slight' }] })), few);
   t.match(bad, { intervals: { known: 0, coverage: null }, categories: { balanced: 0 }, pairs: { share: 0 } });
   t.ok(bad.srcc < -0.999 && bad.severity.every(({ srcc }) => srcc === 0), 'a severity that never varies says nothing');
 });
@@ -102,7 +103,7 @@ t.test('errors that all versions of a content share are found as such', async (t
   const run = makePlan(tid, null, whole).find(({ name }) => name === 'tid2013-unseen') as Run;
   const shift = (picture: RatedPicture) => Number(picture.group.slice(1)) % 5 / 10;
   const shared: Collected = { answers: tid.pictures.map((picture) => ({ ...answerWell(picture), score: onScale(picture.mos, tid.scale) - shift(picture) })), unscored: [], chosen: [], compared: [] };
-  t.ok(summarize(run, [shared], 1).errors.shared > 0.99);
+  t.ok(summarize(run, [shared], few).errors.shared > 0.99);
 });
 
 t.test('a fold is asked: default question, then options and comparisons; pages and plots are written', async (t) => {
@@ -126,7 +127,7 @@ t.test('a fold is asked: default question, then options and comparisons; pages a
   t.equal(collected.chosen.length, 8);
   t.ok(collected.compared.length === 3 && collected.compared.every(({ better }) => better === 'right'));
   t.ok(asked[0]?.startsWith('/nowhere/i1_1_4.bmp /nowhere/I1.BMP default'));
-  const result = { benchmark: 'accuracy', date: '2026-11-17T00:00:00Z', commit: 'abc', machine: { cpu: 'x', cores: 2, node: 'v20' }, quick: false, fit: null, seconds: 1, runs: [summarize(run, [collected], 1)] };
+  const result = { benchmark: 'accuracy', date: '2026-11-17T00:00:00Z', commit: 'abc', machine: { cpu: 'x', cores: 2, node: 'v20' }, quick: false, fit: null, seconds: 1, runs: [summarize(run, [collected], few)] };
   writePages(result, new Map([[run.name, drawScatter({ title: 'a < b', label: 'MOS', points: collected.answers.map(({ score, picture }) => ({ score, mos: picture.mos })) })]]), folder);
   const overview = readFileSync(join(folder, 'README.md'), 'utf8');
   t.match(overview, /Not cross-validated/);
