@@ -9,7 +9,7 @@ import type { Admission } from '../admission.ts';
 import type { Assessor } from '../assessor.ts';
 import type { PipelineConfig } from '../config.ts';
 import { startDeadline } from '../deadline.ts';
-import { isAbort } from '../errors.ts';
+import { IqaError, isAbort } from '../errors.ts';
 import { nameImage, type ComparisonFiles } from '../images/comparison-intake.ts';
 import { prepareImage, type DecodingLimits, type PreparedImage } from '../images/decoding.ts';
 import { alignReference } from '../images/preparing.ts';
@@ -77,11 +77,18 @@ async function assessAll({ files, body, session, requestId, log, signal }: Compa
     const name = nameImage(index);
     const [image, original] = await Promise.all([prepareImage(file, name, session, limits), prepareReference()]);
     const reference = original && await alignReference(original, image, body.align, session, name);
-    return assess({ ...question, image, reference, regions: [] }, { id: randomUUID(), requestId, log, signal: abandoned, deadline, report: () => undefined });
+    const call = { id: randomUUID(), requestId, log, signal: abandoned, deadline, report: () => undefined };
+    return assess({ ...question, image, reference, regions: [] }, call).catch((error: unknown) => { throw renameImage(error, name); });
   }, deadline, abandoned);
 
   const assessments = await mapInTurns(files.images.length, assessOne, () => { failed.abort(); });
   return { assessments, reference: await prepareReference() };
+}
+
+/** Damage that the sidecar finds first is told of "image", the only one that it knows. */
+function renameImage(error: unknown, name: string): unknown {
+  if (!(error instanceof IqaError) || error.code !== 'IQA_INPUT_IMAGE') return error;
+  return new IqaError(error.code, error.message.replace(/\bfor image\b/, `for ${name}`), { cause: error });
 }
 
 /** Two at a time. The first failure stops the others; when all have come to rest, the failure of the earliest picture is the one that is told. */
