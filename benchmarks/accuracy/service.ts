@@ -46,10 +46,13 @@ export async function startBenchService({ modelsFolder, fromSource }: ServiceOpt
     await exited;
   };
   const isReady = async () => address !== null && (await fetch(`${address}/ready`).catch(() => null))?.status === 200;
-  for (const end = performance.now() + SLOWEST_START_MS; !await isReady(); await delay(100)) {
-    if (performance.now() < end && child.exitCode === null) continue;
-    await stop();
-    throw new Error('The service did not get ready');
+  const end = performance.now() + SLOWEST_START_MS;
+  while (!await isReady()) {
+    if (performance.now() > end || child.exitCode !== null) {
+      await stop();
+      throw new Error('The service did not get ready');
+    }
+    await delay(100);
   }
   const post = async <T>(path: string, form: FormData): Promise<T> => {
     const response = await fetch(`${address ?? ''}${path}`, { method: 'POST', body: form });
