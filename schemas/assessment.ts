@@ -109,7 +109,7 @@ export const ModelUsage = Type.Object({
 }, { ...closed, description: 'What the model cost.' });
 export type ModelUsage = Static<typeof ModelUsage>;
 
-const Metadata = Type.Object({
+export const Metadata = Type.Object({
   request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
   reasoner: Type.Object({
     kind: Type.Enum(['embedded', 'vlm'], { description: 'embedded: rules and measurements, no model.' }),
@@ -129,6 +129,7 @@ const Metadata = Type.Object({
     contract: Type.Integer({ description: 'Wire contract with the sidecar.' }),
   }, { ...closed, description: 'Versions behind this answer.' }),
 }, { ...closed, description: 'How the answer was made.' });
+export type Metadata = Static<typeof Metadata>;
 
 export const Assessment = defineModel('Assessment', Type.Object({
   id: Type.String({ description: 'Identifier of this assessment.' }),

@@ -14,8 +14,11 @@ export interface AdmissionLimits {
 export type Lane = 'measuring' | 'thinking';
 
 export interface Admission {
-  /** A seat in the house, taken before the body is read, or IQA_BUSY. The returned function gives it back; calling it again does nothing. */
-  enter: () => () => void;
+  /**
+   * A seat in the house, taken before the body is read, or IQA_BUSY. The returned function gives it back; calling it again does nothing.
+   * Who will work in several places at once takes as many seats, or all there are.
+   */
+  enter: (seats?: number) => () => void;
   /** Does the work when its turn comes, first come first served in its lane. A signal that fires while it waits takes it out of the queue. */
   run: <T>(work: () => Promise<T>, signal: AbortSignal, lane?: Lane) => Promise<T>;
   /** Nobody enters any more; resolves when everybody has left. */
@@ -30,27 +33,29 @@ const STOPPING_RETRY_SECONDS = 5;
 /** Of the seats for those who wait: who waits for a model may not fill the house for the others. */
 const THINKING_SHARE = 0.5;
 
-export function createAdmission({ running: places, thinking = 0, waiting: seats }: AdmissionLimits): Admission {
+export function createAdmission({ running: places, thinking = 0, waiting }: AdmissionLimits): Admission {
+  const all = places + thinking + waiting;
   const measuring = createTurns(places);
-  const lanes: Record<Lane, Turns> = { measuring, thinking: thinking > 0 ? createTurns(thinking, Math.ceil(seats * THINKING_SHARE)) : measuring };
+  const lanes: Record<Lane, Turns> = { measuring, thinking: thinking > 0 ? createTurns(thinking, Math.ceil(waiting * THINKING_SHARE)) : measuring };
   const running = () => [...new Set(Object.values(lanes))].reduce((sum, lane) => sum + lane.running(), 0);
   let seated = 0;
   let draining = false;
   const emptied: (() => void)[] = [];
 
-  const leave = () => {
-    seated -= 1;
+  const leave = (seats: number) => {
+    seated -= seats;
     if (seated === 0) for (const resolve of emptied.splice(0)) resolve();
   };
 
   return {
-    enter() {
+    enter(wanted = 1) {
+      const seats = Math.min(wanted, all);
       if (draining) throw new IqaError('IQA_BUSY', 'The service is stopping; try again in a moment', { retryAfter: STOPPING_RETRY_SECONDS });
-      if (seated >= places + thinking + seats) throw busy(running(), seated - running(), measuring.secondsFor(seated));
-      seated += 1;
+      if (seated + seats > all) throw busy(running(), seated - running(), measuring.secondsFor(seated));
+      seated += seats;
       let left = false;
       return () => {
-        if (!left) leave();
+        if (!left) leave(seats);
         left = true;
       };
     },

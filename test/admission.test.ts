@@ -28,6 +28,17 @@ t.test('as many seats as may run and wait; the next one is refused with when to 
   t.throws(() => admission.enter(), { code: 'IQA_BUSY' }, 'a seat given back twice is one seat');
 });
 
+t.test('who works in two places takes two seats, all there are at the most, and gives back what it took', async (t) => {
+  const admission = createAdmission({ running: 1, waiting: 2 });
+  const leave = admission.enter(2);
+  t.throws(() => admission.enter(2), { code: 'IQA_BUSY' }, 'one seat is not enough');
+  admission.enter()();
+  leave();
+  leave();
+  admission.enter(9)();
+  t.strictSame(admission.statistics(), { running: 0, waiting: 0 });
+});
+
 t.test('no more than the limit run at once, first come first served', async (t) => {
   const admission = createAdmission({ running: 2, waiting: 10 });
   const started: number[] = [];
