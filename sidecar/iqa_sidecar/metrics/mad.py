@@ -1,0 +1,121 @@
+"""MAD of Larson and Chandler 2010: errors that can be seen count in good pictures, a changed look in bad ones."""
+
+import math
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Pair, Plane
+from ..tool import Result, Tool, reference_of
+from .block_moments import BLOCK, Cells, central_moments, mean_of_squares, smallest_quarter_deviation, sum_cells
+
+# The paper's β1 and β2: from where on the changed look weighs more than the visible errors.
+_BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)
+# Of the authors' program: brings visible errors to the scale that the balance was chosen for.
+_DETECTION_SCALE = 200.0
+# Luminance of a display of 80 cd/m² (gain and gamma of the paper), and its cube root as lightness.
+_LIGHTNESS = ((0.02874 * np.arange(256)) ** (2.2 / 3)).astype(np.float32)
+# Below this lightness nothing is seen; contrasts below e^-5 mask nothing and are not seen either.
+_DARKEST, _FAINTEST = 0.5, -5.0
+# Cycles a degree at the finest frequency of the picture: the paper's viewing distance.
+_FINEST = 32.0
+_ORIENTATIONS = 4
+# Pixels: the wavelength of each scale, and what its statistics weigh.
+_WAVES = (3, 9, 27, 81, 243)
+_WEIGHTS = np.array([0.5, 0.75, 1, 5, 6]) / 13.25
+_RADIAL_SPREAD = 0.55
+_ANGULAR_SPREAD = math.pi / _ORIENTATIONS / 1.5
+
+
+def score(pair: Pair, _wants_map: bool) -> Result:
+    """d^α a^(1-α), d of the visible errors, a of the changed look, α = 1 / (1 + β1 d^β2); 0 is best."""
+    image, reference = pair.image.luma_bytes, reference_of(pair).luma_bytes
+    detection = _detect(image, reference)
+    if detection == 0:
+        return Result(0.0)
+    share = 1 / (1 + _BALANCE * detection**_STEEPNESS)
+    return Result(detection**share * _compare_looks(image, reference) ** (1 - share))
+
+
+def _detect(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
+    """Mean squared errors of blocks, each weighted by how far its contrast lies above what hides it."""
+    seen, other_seen = (_filter_as_eye(_LIGHTNESS[plane]) for plane in (image, reference))
+    lightness, deviation = central_moments(sum_cells(other_seen, 2), 2)
+    hidden_by = smallest_quarter_deviation(sum_cells(other_seen, 2))
+    error = central_moments(sum_cells(seen - other_seen, 2), 2)[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        contrast, mask = (np.log(np.sqrt(square) / lightness) for square in (error, hidden_by))
+        visible = np.maximum(contrast - np.maximum(mask, _FAINTEST), 0)
+    visible[~(lightness > _DARKEST)] = 0
+    difference = np.subtract(image, reference, dtype=np.float32)
+    return _DETECTION_SCALE * _root_mean_square(visible * mean_of_squares(difference))
+
+
+def _filter_as_eye(lightness: Plane) -> Plane:
+    """By the contrast sensitivity of Mannos and Sakrison, which Daly lets fall along the diagonals."""
+    height, width = lightness.shape
+    down, across = np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :]
+    frequency = np.hypot(down, across) * 2 * _FINEST
+    frequency /= 0.15 * np.cos(4 * np.arctan2(down, across)) + 0.85
+    sensitivity = 2.6 * (0.0192 + 0.114 * frequency) * np.exp(-((0.114 * frequency) ** 1.1))
+    # Flat up to the peak, so that no lightness is lost.
+    sensitivity[frequency < 7.8909] = 0.9809
+    spectrum = np.fft.rfft2(lightness)
+    spectrum *= sensitivity.astype(np.float32)
+    return np.asarray(np.fft.irfft2(spectrum, lightness.shape), np.float32)
+
+
+def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
+    """Differences of deviation, skewness and kurtosis of log-Gabor amplitudes in blocks, summed over the filters."""
+    total = 0.0
+    pairs = zip(_amplitudes(image), _amplitudes(reference), strict=True)
+    for index, amplitudes in enumerate(pairs):
+        (deviation, skewness, kurtosis), other = (_shape_of(sum_cells(plane, 4)) for plane in amplitudes)
+        difference = np.abs(deviation - other[0]) + 2 * np.abs(skewness - other[1]) + np.abs(kurtosis - other[2])
+        total = total + _WEIGHTS[index % len(_WEIGHTS)] * difference
+    return _root_mean_square(total)
+
+
+def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
+    _mean, variance, third, fourth = central_moments(cells, 4)
+    # Where there is hardly any amplitude, rounding errors have a shape too: a thousandth of a grey level hides it.
+    floored = variance + 1e-6
+    return np.sqrt(variance), third / floored**1.5, fourth / floored**2
+
+
+def _amplitudes(luma: NDArray[np.uint8]) -> Iterator[Plane]:
+    """Orientation after orientation, each from the finest scale to the coarsest."""
+    height, width = luma.shape
+    # The filters ignore the mean; without it, a flat picture is exactly zero.
+    spectrum = cv2.dft(np.subtract(luma, luma[0, 0], dtype=np.float32), flags=cv2.DFT_COMPLEX_OUTPUT)
+    down, across = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)[None, :]
+    octaves = np.hypot(down, across)
+    octaves[0, 0] = 1
+    octaves = np.log(octaves).astype(np.float32)
+    angle = np.arctan2(-down, across).astype(np.float32)
+    filtered = np.empty_like(spectrum)
+    for orientation in range(_ORIENTATIONS):
+        difference = np.abs(angle - np.float32(orientation * math.pi / _ORIENTATIONS))
+        difference = np.minimum(difference, np.float32(2 * math.pi) - difference)
+        angular = difference**2 * np.float32(-1 / (2 * _ANGULAR_SPREAD**2))
+        for wave in _WAVES:
+            exponent = np.square(octaves + np.float32(math.log(wave)))
+            exponent *= np.float32(-1 / (2 * math.log(_RADIAL_SPREAD) ** 2))
+            exponent += angular
+            gain = np.exp(exponent, out=exponent)
+            gain[0, 0] = 0
+            np.multiply(spectrum, gain[..., None], out=filtered)
+            even, odd = cv2.split(cv2.dft(filtered, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE))
+            even *= even
+            odd *= odd
+            even += odd
+            yield np.sqrt(even, out=even)
+
+
+def _root_mean_square(values: Cells) -> float:
+    return math.sqrt(float(np.mean(np.square(values))))
+
+
+TOOL = Tool(name="MAD", version="1.0.0", needs_reference=True, min_side=2 * BLOCK, has_map=False, score=score)
