@@ -85,7 +85,7 @@ def create_tool(regression: Regression) -> Tool:
         value = regression.predict(features(pair.image))
         return Result(min(100.0, max(0.0, value)))
 
-    return Tool(name="BRISQUE", version="1.0.0", needs_reference=False, min_side=32, has_map=False, score=score)
+    return Tool(name="BRISQUE", version="1.0.1", needs_reference=False, min_side=32, has_map=False, score=score)
 
 
 TOOL = create_tool(Regression.load(_REGRESSION_FILE))

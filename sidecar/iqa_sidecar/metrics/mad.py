@@ -11,7 +11,7 @@ from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
 from .block_moments import BLOCK, Cells, central_moments, mean_of_squares, smallest_quarter_deviation, sum_cells
 
-# The paper's β1 and β2: from where on the changed look weighs more than the visible errors.
+# The paper's β1 = 0.467 and β2 = 0.130, unrounded: from where on the changed look weighs more than the visible errors.
 _BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)
 # Of the authors' program: brings visible errors to the scale that the balance was chosen for.
 _DETECTION_SCALE = 200.0
@@ -80,8 +80,8 @@ def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> fl
 
 def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
     _mean, variance, third, fourth = central_moments(cells, 4)
-    # Where there is hardly any amplitude, rounding errors have a shape too: a thousandth of a grey level hides it.
-    floored = variance + 1e-6
+    # Where there is no amplitude, rounding errors of float32 have a shape too: a little more than theirs hides it.
+    floored = variance + 1e-9
     return np.sqrt(variance), third / floored**1.5, fourth / floored**2
 
 

@@ -50,4 +50,4 @@ _PRISTINE_MEAN = np.array(_PRISTINE["mean"])
 _PRISTINE_COVARIANCE = np.array(_PRISTINE["covariance"])
 
 # Two blocks each way: a covariance of fewer says nothing.
-TOOL = Tool(name="NIQE", version="1.0.0", needs_reference=False, min_side=2 * _BLOCK, has_map=False, score=score)
+TOOL = Tool(name="NIQE", version="1.0.1", needs_reference=False, min_side=2 * _BLOCK, has_map=False, score=score)
