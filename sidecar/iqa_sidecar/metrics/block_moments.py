@@ -1,4 +1,4 @@
-"""Moments of overlapping blocks, as MAD needs them: blocks of 16 × 16 pixels every 4, from sums over cells of 4 × 4."""
+"""Moments of overlapping blocks, as MAD needs them: blocks of 16 × 16 pixels every 4, from means of cells of 4 × 4."""
 
 import cv2
 import numpy as np
@@ -15,7 +15,7 @@ _SIDE = BLOCK // _CELL
 Cells = NDArray[np.float64]
 
 
-def sum_cells(plane: Plane, orders: int) -> Cells:
+def average_cells(plane: Plane, orders: int) -> Cells:
     """Means of x, x² .. of each cell, one plane an order. Rows and columns beyond the last whole cell are left out."""
     rows, columns = (side // _CELL for side in plane.shape)
     cells = np.empty((orders, rows, columns))
@@ -29,22 +29,22 @@ def sum_cells(plane: Plane, orders: int) -> Cells:
     return cells
 
 
-def central_moments(cells: Cells, orders: int) -> list[Cells]:
-    """Mean, variance and higher moments around the mean, of each block."""
-    return _around_mean([_average(plane, _SIDE) for plane in cells[:orders]])
+def central_moments(cells: Cells) -> list[Cells]:
+    """Mean and variance of each block; of four orders also the third and fourth moment around the mean."""
+    return _around_mean([_average(plane, _SIDE) for plane in cells])
 
 
-def smallest_quarter_deviation(cells: Cells) -> Cells:
+def smallest_quarter_variance(cells: Cells) -> Cells:
     """The variance of that quarter of a block which has the least: an edge hides little of what lies beside it."""
     half = _SIDE // 2
-    variance = _around_mean([_average(plane, half) for plane in cells[:2]])[1]
+    variance = _around_mean([_average(plane, half) for plane in cells])[1]
     quarters = [variance[down or None :, across or None :] for down in (0, half) for across in (0, half)]
     rows, columns = (side - _SIDE + 1 for side in cells.shape[1:])
     return np.asarray(np.min([quarter[:rows, :columns] for quarter in quarters], axis=0))
 
 
 def mean_of_squares(plane: Plane) -> Cells:
-    return _average(sum_cells(plane, 2)[1], _SIDE)
+    return _average(average_cells(plane, 2)[1], _SIDE)
 
 
 def _average(plane: Cells, side: int) -> Cells:

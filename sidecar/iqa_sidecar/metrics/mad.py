@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
-from .block_moments import BLOCK, Cells, central_moments, mean_of_squares, smallest_quarter_deviation, sum_cells
+from .block_moments import BLOCK, Cells, average_cells, central_moments, mean_of_squares, smallest_quarter_variance
 
 # The paper's β1 = 0.467 and β2 = 0.130, unrounded: from where on the changed look weighs more than the visible errors.
 _BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)
@@ -42,11 +42,12 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 def _detect(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
     """Mean squared errors of blocks, each weighted by how far its contrast lies above what hides it."""
     seen, other_seen = (_filter_as_eye(_LIGHTNESS[plane]) for plane in (image, reference))
-    lightness, deviation = central_moments(sum_cells(other_seen, 2), 2)
-    hidden_by = smallest_quarter_deviation(sum_cells(other_seen, 2))
-    error = central_moments(sum_cells(seen - other_seen, 2), 2)[1]
+    cells = average_cells(other_seen, 2)
+    lightness, _variance = central_moments(cells)
+    hidden_by = smallest_quarter_variance(cells)
+    error = central_moments(average_cells(seen - other_seen, 2))[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        contrast, mask = (np.log(np.sqrt(square) / lightness) for square in (error, hidden_by))
+        contrast, mask = (np.log(np.sqrt(variance) / lightness) for variance in (error, hidden_by))
         visible = np.maximum(contrast - np.maximum(mask, _FAINTEST), 0)
     visible[~(lightness > _DARKEST)] = 0
     difference = np.subtract(image, reference, dtype=np.float32)
@@ -69,17 +70,17 @@ def _filter_as_eye(lightness: Plane) -> Plane:
 
 def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
     """Differences of deviation, skewness and kurtosis of log-Gabor amplitudes in blocks, summed over the filters."""
-    total = 0.0
+    total: Cells = np.zeros(())
     pairs = zip(_amplitudes(image), _amplitudes(reference), strict=True)
     for index, amplitudes in enumerate(pairs):
-        (deviation, skewness, kurtosis), other = (_shape_of(sum_cells(plane, 4)) for plane in amplitudes)
+        (deviation, skewness, kurtosis), other = (_shape_of(average_cells(plane, 4)) for plane in amplitudes)
         difference = np.abs(deviation - other[0]) + 2 * np.abs(skewness - other[1]) + np.abs(kurtosis - other[2])
         total = total + _WEIGHTS[index % len(_WEIGHTS)] * difference
     return _root_mean_square(total)
 
 
 def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
-    _mean, variance, third, fourth = central_moments(cells, 4)
+    _mean, variance, third, fourth = central_moments(cells)
     # Where there is no amplitude, rounding errors of float32 have a shape too: a little more than theirs hides it.
     floored = variance + 1e-9
     return np.sqrt(variance), third / floored**1.5, fourth / floored**2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from iqa_sidecar.metrics.block_moments import central_moments, smallest_quarter_deviation, sum_cells
+from iqa_sidecar.metrics.block_moments import average_cells, central_moments, smallest_quarter_variance
 
 from .. import pictures
 from . import oracles
@@ -41,12 +41,12 @@ def test_shadows_below_half_a_unit_of_lightness_do_not_count() -> None:
 def test_moments_of_blocks() -> None:
     plane = np.random.default_rng(1).gamma(2, 20, (45, 62)).astype(np.float32)
     blocks = windows(plane.astype(np.float64))
-    mean, variance, third, fourth = central_moments(sum_cells(plane, 4), 4)
+    mean, variance, third, fourth = central_moments(average_cells(plane, 4))
     centred = blocks - blocks.mean(axis=(2, 3), keepdims=True)
     assert mean == pytest.approx(blocks.mean(axis=(2, 3)), rel=1e-9)
     for order, moment in ((2, variance), (3, third), (4, fourth)):
         assert moment == pytest.approx((centred**order).mean(axis=(2, 3)), rel=1e-7)
-    quarters = smallest_quarter_deviation(sum_cells(plane, 2))
+    quarters = smallest_quarter_variance(average_cells(plane, 2))
     assert quarters == pytest.approx(least_quarter(blocks), rel=1e-9)
 
 
@@ -117,4 +117,5 @@ def windows(plane: Array) -> Array:
 
 def least_quarter(blocks: Array) -> Array:
     halves = (slice(0, 8), slice(8, 16))
-    return np.min([blocks[..., rows, columns].var(axis=(2, 3)) for rows in halves for columns in halves], axis=0)
+    quarters = [blocks[..., rows, columns].var(axis=(2, 3)) for rows in halves for columns in halves]
+    return np.asarray(np.min(quarters, axis=0))
