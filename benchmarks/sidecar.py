@@ -104,8 +104,10 @@ def read_pss(process: int) -> float:
 def measure_environment() -> int:
     """Megabytes of the packages that the lock names (the development tools are not in it) and of the networks built."""
     lock = (ROOT / "sidecar" / "requirements.lock").read_text().splitlines()
-    names = [line.split("==")[0] for line in lock if "==" in line and not line.startswith((" ", "#"))]
-    files = [Path(str(file.locate())) for name in names for file in metadata.distribution(name).files or []]
+    names = {line.split("==")[0].lower() for line in lock if "==" in line and not line.startswith((" ", "#"))}
+    # Some are for other Python versions and not installed here.
+    packages = [package for package in metadata.distributions() if package.name.lower().replace("_", "-") in names]
+    files = [Path(str(file.locate())) for package in packages for file in package.files or []]
     files += models_folder().rglob("*")
     return round(sum(file.stat().st_size for file in files if file.is_file()) / 1e6)
 

@@ -23,7 +23,7 @@ _EPSILON = np.float32(1e-4)
 # A bank takes 32 bytes a pixel; larger ones (ribbons, which nothing has shrunk) are made anew.
 _LARGEST_KEPT = 2**19
 # What is computed for each pixel, in bands that stay in the processor's cache.
-_BAND_ROWS = 32
+_BAND_ROWS = 64
 _BAND_PLANES = 2 * _SCALES + 6
 
 
