@@ -34,6 +34,8 @@ FULL_REFERENCE = {
 }
 # Tried on small pictures in its own tests.
 SLOW = {"DISTS"}
+# Their reaction to levels is in their own tests: what they call good is not nearness to a reference.
+NO_REFERENCE = {"NIQE", "BRISQUE", "PIQE"}
 # By their definition: what the picture lost and what it gained count differently.
 NOT_SYMMETRIC = {"MDSI", "VIFp", "VIF", "IW-SSIM", "MAD"}
 # Exactly the best value as long as nothing can be seen, at however many levels.
@@ -57,6 +59,7 @@ ODD_PICTURES: dict[str, Pixels] = {
 
 def test_full_reference_tools_are_the_ones_that_need_it() -> None:
     assert {name for name, tool in TOOLS.items() if tool.needs_reference} == set(FULL_REFERENCE) | SLOW
+    assert set(TOOLS) == set(FULL_REFERENCE) | SLOW | NO_REFERENCE
 
 
 @pytest.mark.parametrize("tool", FULL_REFERENCE)
