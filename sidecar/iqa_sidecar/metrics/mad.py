@@ -71,11 +71,12 @@ def _filter_as_eye(lightness: Plane) -> Plane:
 def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
     """Differences of deviation, skewness and kurtosis of log-Gabor amplitudes in blocks, summed over the filters."""
     total: Cells = np.zeros(())
-    pairs = zip(_amplitudes(image), _amplitudes(reference), strict=True)
-    for index, amplitudes in enumerate(pairs):
+    spectra = [_transform(plane) for plane in (image, reference)]
+    for weight, gain in _filters(*image.shape):
+        amplitudes = (_amplitude(spectrum, gain) for spectrum in spectra)
         (deviation, skewness, kurtosis), other = (_shape_of(average_cells(plane, 4)) for plane in amplitudes)
         difference = np.abs(deviation - other[0]) + 2 * np.abs(skewness - other[1]) + np.abs(kurtosis - other[2])
-        total = total + _WEIGHTS[index % len(_WEIGHTS)] * difference
+        total = total + weight * difference
     return _root_mean_square(total)
 
 
@@ -86,33 +87,45 @@ def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
     return np.sqrt(variance), third / floored**1.5, fourth / floored**2
 
 
-def _amplitudes(luma: NDArray[np.uint8]) -> Iterator[Plane]:
-    """Orientation after orientation, each from the finest scale to the coarsest."""
-    height, width = luma.shape
+def _transform(luma: NDArray[np.uint8]) -> Plane:
     # The filters ignore the mean; without it, a flat picture is exactly zero.
-    spectrum = cv2.dft(np.subtract(luma, luma[0, 0], dtype=np.float32), flags=cv2.DFT_COMPLEX_OUTPUT)
-    down, across = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)[None, :]
+    centred = np.subtract(luma, luma[0, 0], dtype=np.float32)
+    return np.asarray(cv2.dft(centred, flags=cv2.DFT_COMPLEX_OUTPUT), np.float32)
+
+
+def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
+    """Each scale's weight and gain; the array is the next filter's as well."""
+    down = np.fft.fftfreq(height).astype(np.float32)[:, None]
+    across = np.fft.fftfreq(width).astype(np.float32)[None, :]
     octaves = np.hypot(down, across)
     octaves[0, 0] = 1
-    octaves = np.log(octaves).astype(np.float32)
-    angle = np.arctan2(-down, across).astype(np.float32)
-    filtered = np.empty_like(spectrum)
+    np.log(octaves, out=octaves)
+    angle = np.arctan2(-down, across)
+    angular, gain = np.empty_like(angle), np.empty_like(angle)
     for orientation in range(_ORIENTATIONS):
-        difference = np.abs(angle - np.float32(orientation * math.pi / _ORIENTATIONS))
-        difference = np.minimum(difference, np.float32(2 * math.pi) - difference)
-        angular = difference**2 * np.float32(-1 / (2 * _ANGULAR_SPREAD**2))
-        for wave in _WAVES:
-            exponent = np.square(octaves + np.float32(math.log(wave)))
-            exponent *= np.float32(-1 / (2 * math.log(_RADIAL_SPREAD) ** 2))
-            exponent += angular
-            gain = np.exp(exponent, out=exponent)
+        np.abs(np.subtract(angle, np.float32(orientation * math.pi / _ORIENTATIONS), out=angular), out=angular)
+        # Differences of angles wrap around.
+        np.minimum(angular, np.subtract(np.float32(2 * math.pi), angular, out=gain), out=angular)
+        angular *= angular
+        angular *= np.float32(-1 / (2 * _ANGULAR_SPREAD**2))
+        for weight, wave in zip(_WEIGHTS, _WAVES, strict=True):
+            np.add(octaves, np.float32(math.log(wave)), out=gain)
+            gain *= gain
+            gain *= np.float32(-1 / (2 * math.log(_RADIAL_SPREAD) ** 2))
+            gain += angular
+            np.exp(gain, out=gain)
             gain[0, 0] = 0
-            np.multiply(spectrum, gain[..., None], out=filtered)
-            even, odd = cv2.split(cv2.dft(filtered, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE))
-            even *= even
-            odd *= odd
-            even += odd
-            yield np.sqrt(even, out=even)
+            yield float(weight), gain
+
+
+def _amplitude(spectrum: Plane, gain: Plane) -> Plane:
+    filtered = spectrum * gain[..., None]
+    cv2.dft(filtered, dst=filtered, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE)
+    even, odd = cv2.split(filtered)
+    even *= even
+    odd *= odd
+    even += odd
+    return np.asarray(cv2.sqrt(even, even), np.float32)
 
 
 def _root_mean_square(values: Cells) -> float:
