@@ -24,7 +24,7 @@ t.test('availability follows the sidecar, version by version', async (t) => {
     ],
   };
   const reasons = Object.fromEntries(describeTools(registry, offered).map(({ name, available, reason }) => [name, available ? 'ok' : reason]));
-  t.match(reasons, { SSIM: 'ok', NIQE: /version 1.0.0 but the sidecar runs 0.0.1/, GMSD: 'no weights', PSNR: 'The sidecar does not have this tool' });
+  t.match(reasons, { SSIM: 'ok', NIQE: /version 1.0.1 but the sidecar runs 0.0.1/, GMSD: 'no weights', PSNR: 'The sidecar does not have this tool' });
   t.strictSame(runnableTools(registry, offered).map(({ name }) => name), ['SSIM']);
   t.equal(describeTools(registry, offered), describeTools(registry, offered), 'worked out once for one answer of the sidecar');
   const renewed = { ...offered, tools: offered.tools.slice(1) };
