@@ -10,7 +10,7 @@ export interface ComparisonFiles {
   reference: SpooledFile | null;
 }
 
-/** All files together may be as large as image and reference of one assessment, though a comparison takes two seats: spool and memory stay within what an assessment may take. */
+/** Together as large as image and reference of one assessment: less memory and disk than the two seats that a comparison takes stand for. */
 const totalOf = (maxBytes: number): number => 2 * maxBytes;
 
 const shapeOf = (maxBytes: number): FormShape<'images' | 'reference'> => ({
