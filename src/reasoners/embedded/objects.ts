@@ -165,7 +165,7 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 /** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
 function isAskedAbout({ segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
-  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention)) return false;
+  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention) || isCircumstance(segments, start)) return false;
   // "Is it a beautiful landscape?" asks what the picture is.
   if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
   // "The photo of the dog" is the whole picture.
@@ -203,6 +203,23 @@ function isAgent(segments: readonly Segment[], start: number, { to }: ObjectMent
   const verb = segments[to];
   return /^(did|has|have)$/.test(segments[start - 1]?.words ?? '') && is(verb, 'verb') && !HAVING.test(verb?.words ?? '')
     && is(segments[to + 1], 'determiner') && is(segments[to + 2], 'picture', 'distortion', 'quality', 'reference');
+}
+
+const MAKING = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
+
+/**
+ * "I took this with my old phone. Is it …?": a part of the sentence that tells how the picture was made and names no flaw. Where what follows
+ * comes back to a thing by a pronoun ("I shot the bride. Is she sharp?") it is asked about.
+ */
+function isCircumstance(segments: readonly Segment[], start: number): boolean {
+  let [from, to] = [start, start + 1];
+  while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
+  while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
+  const part = segments.slice(from, to);
+  const rest = [...segments.slice(0, from), ...segments.slice(to)];
+  const isTold = part.some(({ words }, index) => /^(i|we)$/.test(words) && part.slice(index + 1, index + 3).some((verb) => MAKING.test(verb.words)));
+  return isTold && !is(part[0], 'auxiliary') && !part.some((segment) => is(segment, 'distortion', 'quality'))
+    && rest.some((segment) => is(segment, 'distortion', 'quality', 'other', 'taste')) && !rest.some(({ words }) => /^(it|he|she|they|him|her|them)$/.test(words));
 }
 
 /** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */
