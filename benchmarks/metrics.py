@@ -1,7 +1,9 @@
 """How fast the full-reference tools are beside piq's and pyiqa's, in one run: CPU time on one thread, decoded pixels.
 
-    sidecar/.venv/bin/python benchmarks/metrics.py <folder of photos> --peer-python <python with torch and piq>
+    npm run bench:metrics -- <folder of photos> [--peer-python <python with torch and piq>] [--output <file>]
 
+The pyiqa tier's environment (`npm run test:pyiqa` makes it) is found by itself and gives the pyiqa column; with
+`sidecar/.venv-pyiqa/bin/python -m pip install piq` it gives piq's as well. A library that is not there is left out.
 Photos are resized to 1920 × 1080; the picture that is compared with each is its JPEG of quality 30. Ours and the peers'
 turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where they
 would compute each channel by itself (SSIM, MS-SSIM, VIFp), which is a third of the work; GMSD, which piq reduces to luma
@@ -48,13 +50,17 @@ TARGETS = {
     "MDSI": (2.4, 4, None),
     "the nine": (11, 18, None),
 }
+# Without a peer here: only our own times.
+NO_REFERENCE = ("NIQE", "BRISQUE", "PIQE")
+TOGETHER_LIMIT, TOGETHER_GOAL = 0.8, 0.6
+TIER_PYTHON = ROOT / "sidecar" / ".venv-pyiqa" / "bin" / "python"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", type=Path, help="folder of photos")
-    parser.add_argument("--peer-python", help="interpreter that has torch and piq")
-    parser.add_argument("--pyiqa-python", help="interpreter that has torch and pyiqa")
+    parser.add_argument("--peer-python", default=str(TIER_PYTHON), help="interpreter that has torch and piq")
+    parser.add_argument("--pyiqa-python", default=str(TIER_PYTHON), help="interpreter that has torch and pyiqa")
     parser.add_argument("--limit", type=int, default=4, help="photos, evenly picked by name")
     parser.add_argument("--rounds", type=int, default=5, help="turns of ours a photo; the peers have two")
     parser.add_argument("--output", type=Path, help="JSON file to write")
@@ -63,7 +69,7 @@ def main() -> None:
     peers = {
         name: start_peer(interpreter, name)
         for name, interpreter in (("piq", arguments.peer_python), ("pyiqa", arguments.pyiqa_python))
-        if interpreter
+        if has_library(interpreter, name)
     }
     times: dict[str, dict[str, list[float]]] = {"ours": {}, **{name: {} for name in peers}}
     together: list[float] = []
@@ -97,7 +103,7 @@ def measure_ours(
 ) -> None:
     """Every turn starts from the decoded pixels: nothing is kept of the turn before."""
     for turn in range(rounds + 1):
-        for name in NINE:
+        for name in (*NINE, *NO_REFERENCE):
             pair = Pair(Picture(image), Picture(reference))
             started = time.process_time()
             run_tool(TOOLS[name], pair, False)
@@ -111,6 +117,14 @@ def measure_ours(
             together.append(time.process_time() - started)
 
 
+def has_library(interpreter: str, library: str) -> bool:
+    """Looks without importing it, which takes seconds and gigabytes."""
+    if not Path(interpreter).exists():
+        return False
+    search = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{library}') is None)"
+    return subprocess.run([interpreter, "-c", search], check=False).returncode == 0
+
+
 def start_peer(interpreter: str, library: str) -> subprocess.Popen[str]:
     script = str(Path(__file__).with_name("metrics_peer.py"))
     return subprocess.Popen([interpreter, script, library], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -120,11 +134,16 @@ def ask_peer(peer: subprocess.Popen[str], file: str) -> dict[str, float]:
     assert peer.stdin is not None and peer.stdout is not None
     peer.stdin.write(file + "\n")
     peer.stdin.flush()
-    return json.loads(peer.stdout.readline())
+    line = peer.stdout.readline()
+    if not line:
+        raise SystemExit("Expected times from a peer but it ended; its error is above")
+    return json.loads(line)
 
 
 def summarise(times: dict[str, dict[str, list[float]]], together: list[float], photos: int) -> dict[str, object]:
-    medians = {who: {name: statistics.median(values) * 1000 for name, values in rows.items()} for who, rows in times.items()}
+    medians = {
+        who: {name: statistics.median(values) * 1000 for name, values in rows.items()} for who, rows in times.items()
+    }
     single = sum(medians["ours"][name] for name in NINE)
     nine = statistics.median(together) * 1000
     rows: dict[str, dict[str, object]] = {}
@@ -157,7 +176,12 @@ def summarise(times: dict[str, dict[str, list[float]]], together: list[float], p
         "photos": photos,
         "size": "1920 × 1080",
         "tools": rows,
-        "together_over_sum_of_singles": round(nine / single, 2),
+        "no_reference_ms": {name: round(medians["ours"][name], 1) for name in NO_REFERENCE},
+        "together_over_sum_of_singles": {
+            "ratio": round(nine / single, 2),
+            "limit": TOGETHER_LIMIT,
+            "goal": TOGETHER_GOAL,
+        },
     }
 
 

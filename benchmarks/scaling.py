@@ -1,9 +1,10 @@
 """How CPU time and memory of each tool grow with the picture: one process a tool and size, one thread.
 
-    sidecar/.venv/bin/python benchmarks/scaling.py <photo> [--megapixels 2 8 24 50] [--tools SSIM FSIM …]
+    npm run bench:scaling -- <photo> [--megapixels 2 8 24 50] [--tools SSIM FSIM …]
 
 Memory is what the process's peak rises above the interpreter with its modules and the two decoded pictures, in bytes a
-pixel of one picture.
+pixel of one picture. `growth` is the time a megapixel takes at the largest size over the one at the second smallest
+(pictures below fit into caches that larger ones do not): 1 is linear.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sidecar"))
 
 NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")
+ALONE = (*NINE, "NIQE", "BRISQUE", "PIQE")
 GOAL_BYTES = 48
 
 
@@ -33,24 +35,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photo", type=Path, help="a photo, resized to every size")
     parser.add_argument("--megapixels", type=float, nargs="+", default=[2, 8, 24, 50])
-    parser.add_argument("--tools", nargs="+", default=[*NINE, "+".join(NINE)], help="names; several joined by + share a pair")
+    parser.add_argument(
+        "--tools", nargs="+", default=[*ALONE, "+".join(NINE)], help="names; several joined by + share a pair"
+    )
     parser.add_argument("--output", type=Path, help="JSON file to write")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(arguments.photo, arguments.one[0].split("+"), float(arguments.one[1]))))
         return
-    rows = {}
+    rows: dict[str, dict[str, object]] = {}
+    most = 0.0
     for tool in arguments.tools:
         rows[tool] = {}
-        for size in arguments.megapixels:
+        speeds = []
+        for size in sorted(arguments.megapixels):
             command = [sys.executable, __file__, str(arguments.photo), "--one", tool, str(size)]
-            rows[tool][f"{size:g} MP"] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            one = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+            rows[tool][f"{size:g} MP"] = one
+            speeds.append(one["ms_per_megapixel"])
+            # Memory at the smallest size is mostly what a tool needs whatever the size.
+            most = max(most, one["bytes_per_pixel"] if size > min(arguments.megapixels) else 0.0)
+        rows[tool]["growth"] = round(speeds[-1] / speeds[min(1, len(speeds) - 1)], 2)
     result = {
         "benchmark": "scaling",
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "goal_bytes_per_pixel": GOAL_BYTES,
+        "load_average": round(os.getloadavg()[0], 2),
+        "most_bytes_per_pixel": most,
+        "limit_bytes_per_pixel": GOAL_BYTES,
         "tools": rows,
     }
     print(json.dumps(result, indent=2))

@@ -1,47 +1,28 @@
 // POST /assess: the door. Receives a form or JSON, answers with JSON or a stream of events; the work is the reception's.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
 import type { Assessment } from '../schemas/assessment.ts';
-import type { Admission } from '../src/admission.ts';
 import { IqaError } from '../src/errors.ts';
 import { etagOf, matchesEtag, type Identify } from '../src/identity.ts';
-import { receiveUpload, refuseDepth, type Upload } from '../src/images/intake.ts';
+import { receiveUpload } from '../src/images/intake.ts';
 import { receiveJson } from '../src/images/json-intake.ts';
-import type { Spool, SpoolSession } from '../src/images/spool.ts';
-import { watchUpload } from '../src/images/upload-watch.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
-import { sendProblem } from '../src/problems.ts';
 import type { Reception } from '../src/reception.ts';
 import { assessSchema } from './assess-schema.ts';
+import { bodyLimitFor, buildDoor, type DoorOptions } from './door.ts';
 import { EVENT_STREAM, sendEvents } from './event-stream.ts';
+import { hangUpSignal } from './hang-up.ts';
 
-export interface AssessRouteOptions {
+export interface AssessRouteOptions extends DoorOptions {
   receive: Reception;
   identify: Identify;
-  admission: Admission;
-  spool: Spool;
-  limits: { maxUploadBytes: number };
-  uploadIdleMs: number;
-}
-
-interface Received {
-  session: SpoolSession;
-  files: Upload['files'];
-  stopWatching: () => void;
 }
 
 export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async (app, options) => {
-  const { receive, identify, admission, spool, limits } = options;
-  const inside = new WeakMap<FastifyRequest, Received>();
-  const receivedBy = (request: FastifyRequest): Received => {
-    const received = inside.get(request);
-    if (!received) throw new TypeError('Expected the request to have been let in');
-    return received;
-  };
-  // Base64 is a third longer than what it carries.
-  const bodyLimit = Math.ceil((2 * limits.maxUploadBytes + 1_000_000) * 4 / 3);
+  const { receive, identify, limits } = options;
+  const { onRequest, preValidation, receivedBy } = buildDoor(options, receiveUpload);
+  const bodyLimit = bodyLimitFor(limits);
   app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
 
   app.route({
@@ -49,42 +30,13 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
     url: '/assess',
     bodyLimit,
     schema: assessSchema,
-    // Before the body is read: what is refused for want of room never reaches the disk.
-    onRequest: async (request, reply) => {
-      const leave = admission.enter();
-      const session = spool.open();
-      const stopWatching = watchUpload(request, options.uploadIdleMs, () => { cutUpload(request, reply, options.uploadIdleMs); });
-      inside.set(request, { session, files: new Map(), stopWatching });
-      // Answered or hung up, the seat is free and the files go.
-      reply.raw.once('close', () => {
-        stopWatching();
-        leave();
-        void session.close();
-      });
-    },
-    // Before validation: the schema then checks exactly the form that is published.
-    preValidation: async (request, reply) => {
-      if (!request.isMultipart()) {
-        if (request.body === undefined) throw new IqaError('IQA_INPUT_MEDIA_TYPE', 'Expected a body of multipart/form-data or application/json but received none');
-        refuseDepth(request.body, 'the body');
-        return;
-      }
-      const received = receivedBy(request);
-      try {
-        const { files, body } = await receiveUpload(request, received.session, limits.maxUploadBytes);
-        received.files = files;
-        request.body = body;
-      } catch (error) {
-        if (!reply.sent) throw error;
-      }
-    },
+    onRequest,
+    preValidation,
     handler: async (request, reply) => {
       const signal = hangUpSignal(reply);
-      const received = receivedBy(request);
-      received.stopWatching();
-      const { session } = received;
-      const upload = request.isMultipart()
-        ? { files: received.files, body: request.body as AssessRequest }
+      const { session, files } = receivedBy(request);
+      const upload = files
+        ? { files, body: request.body as AssessRequest }
         : await receiveJson(request.body as AssessJsonRequest, session, limits.maxUploadBytes);
       const digest = await identify(upload);
       const etag = etagOf(digest);
@@ -106,20 +58,5 @@ function withRequestId(assessment: Assessment, requestId: string): Assessment {
   return { ...assessment, metadata: { ...assessment.metadata, request_id: requestId } };
 }
 
-function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number): void {
-  if (reply.sent) return;
-  void reply.header('connection', 'close');
-  sendProblem(new IqaError('IQA_INPUT_TIMEOUT', `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`), request, reply);
-}
-
 /** Ids are compared as text, so that both cases of a digit must be one. */
 const chosenId = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header.toLowerCase() : null);
-
-/** Fires when the client goes away before it has its answer. */
-export function hangUpSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.on('close', () => {
-    if (!reply.raw.writableEnded) controller.abort(new DOMException('The client hung up', 'AbortError'));
-  });
-  return controller.signal;
-}

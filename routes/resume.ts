@@ -4,19 +4,21 @@ import type { Logger } from 'pino';
 import Type from 'typebox';
 import { Assessment } from '../schemas/assessment.ts';
 import { AssessmentId } from '../schemas/assess-request.ts';
-import type { Admission } from '../src/admission.ts';
+import type { Admission, Lane } from '../src/admission.ts';
 import type { ResumeAssessment } from '../src/checkpoints/durable-assessor.ts';
 import { startDeadline } from '../src/deadline.ts';
 import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import { waitForTurn } from '../src/reception.ts';
-import { hangUpSignal } from './assess.ts';
 import { answer, problems } from './answers.ts';
+import { hangUpSignal } from './hang-up.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */
   resumeAssessment: ResumeAssessment | null;
   admission: Admission;
+  /** What a run of this service usually spends its time with: which it is, is known only when it goes on. */
+  lane: Lane;
   requestTimeoutMs: number;
 }
 
@@ -32,7 +34,7 @@ const schema = {
   },
 };
 
-export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (app, { resumeAssessment, admission, requestTimeoutMs }) => {
+export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (app, { resumeAssessment, admission, lane, requestTimeoutMs }) => {
   app.post('/assess/:id/resume', {
     schema,
     onRequest: async (_request, reply) => {
@@ -44,6 +46,6 @@ export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async
     const signal = hangUpSignal(reply);
     const deadline = startDeadline(requestTimeoutMs);
     const call = { requestId: request.id, log: request.log as Logger, signal, deadline, report: () => undefined };
-    return orAborted(waitForTurn(admission, () => resumeAssessment(request.params.id.toLowerCase(), call), deadline, signal), signal);
+    return orAborted(waitForTurn(admission, () => resumeAssessment(request.params.id.toLowerCase(), call), { deadline, abandoned: signal, lane }), signal);
   });
 };

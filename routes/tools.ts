@@ -18,7 +18,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (ap
 
   app.get('/tools', {
     schema: { tags: ['about'], summary: 'The IQA tools', response: { 200: answer('All tools of the registry.', ToolList) } },
-  }, async () => ({ tools: await describe() }));
+  }, async () => ({ tools: [...await describe()] }));
 
   app.get('/tools/:name', {
     schema: {

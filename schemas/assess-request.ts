@@ -8,10 +8,10 @@ import { NonBlank } from './vocabulary.ts';
 export const DEFAULT_QUERY = 'How is the overall quality of this image?';
 export const MAX_REPLAN_LIMIT = 10;
 
-const File = (description: string) => Type.String({ format: 'binary', description });
+export const File = (description: string) => Type.String({ format: 'binary', description });
 
 /** What Swagger UI fills a field with: something that works as it stands. */
-const example = <T>(value: T) => ({ examples: [value] });
+export const example = <T>(value: T) => ({ examples: [value] });
 
 export const Region = Type.Object({
   name: NonBlank('Name of the object, as the query calls it.', { maxLength: 100 }),
@@ -47,7 +47,7 @@ export type AssessRequest = Static<typeof AssessRequest>;
 
 const { image, reference, ...plainFields } = AssessRequest.properties;
 
-const Base64File = (description: string) => Type.Object({
+export const Base64File = (description: string) => Type.Object({
   base64: Type.String({ minLength: 1, contentEncoding: 'base64', description: 'The file, as standard base64 (RFC 4648, section 4, with padding).' }),
 }, { additionalProperties: false, description });
 

@@ -36,6 +36,17 @@ export const QualityScore = Type.Object({
 }, { ...closed, description: 'One number for the whole answer.' });
 export type QualityScore = Static<typeof QualityScore>;
 
+export const PLACES = [
+  'all over', 'upper left', 'top', 'upper right', 'left', 'centre', 'right', 'lower left', 'bottom', 'lower right', 'edges', 'several places',
+] as const;
+
+export const Place = Type.Object({
+  where: Type.Enum([...PLACES], { description: 'Where it is strongest, in the object or picture it was found in.' }),
+  grid: Type.Array(Type.Number({ minimum: 0, maximum: 1 }), { minItems: 9, maxItems: 9, description: 'How bad each ninth is, row by row from the upper left: 0 nothing, 1 as bad as the map can say.' }),
+  map: NonBlank('The local map it was read from.'),
+}, { ...closed, description: 'Where in the picture.' });
+export type Place = Static<typeof Place>;
+
 export const Finding = Type.Object({
   object_name: NonBlank('Object, or "Global".'),
   distortion: DistortionCategory,
@@ -43,6 +54,7 @@ export const Finding = Type.Object({
   confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the reasoner is of it, or null where it did not say.'),
   measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
   sides: Type.Record(Type.String(), Severity, { description: 'How severe each side of it is, where sides are told apart: underexposure and overexposure, …' }),
+  place: OrNull(Place, 'Where it is strongest, for questions whose answer says so; null where no map shows it.'),
 }, { ...closed, description: 'A distortion that was looked at.' });
 export type Finding = Static<typeof Finding>;
 
@@ -97,7 +109,7 @@ export const ModelUsage = Type.Object({
 }, { ...closed, description: 'What the model cost.' });
 export type ModelUsage = Static<typeof ModelUsage>;
 
-const Metadata = Type.Object({
+export const Metadata = Type.Object({
   request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
   reasoner: Type.Object({
     kind: Type.Enum(['embedded', 'vlm'], { description: 'embedded: rules and measurements, no model.' }),
@@ -117,6 +129,7 @@ const Metadata = Type.Object({
     contract: Type.Integer({ description: 'Wire contract with the sidecar.' }),
   }, { ...closed, description: 'Versions behind this answer.' }),
 }, { ...closed, description: 'How the answer was made.' });
+export type Metadata = Static<typeof Metadata>;
 
 export const Assessment = defineModel('Assessment', Type.Object({
   id: Type.String({ description: 'Identifier of this assessment.' }),

@@ -15,7 +15,7 @@ await page.locator('input[type=file]').first().setInputFiles(join(projectRoot(),
 await page.click('.execute');
 const answer = page.locator('.live-responses-table');
 await answer.waitFor();
-const block = page.locator('.opblock-post');
+const block = page.locator('.opblock-post').first();
 const whole = await block.screenshot();
 const top = (await block.boundingBox())?.y ?? 0;
 const below = async (selector: string) => Math.round(((await page.locator(selector).first().boundingBox())?.y ?? 0) - top);

@@ -5,16 +5,18 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { assessRoutes } from '../routes/assess.ts';
+import { compareRoutes } from '../routes/compare.ts';
 import { errorRoutes } from '../routes/errors.ts';
 import { graphRoutes } from '../routes/graph.ts';
 import { healthRoutes } from '../routes/health.ts';
 import { resumeRoutes } from '../routes/resume.ts';
 import { schemaRoutes } from '../routes/schemas.ts';
 import { toolRoutes } from '../routes/tools.ts';
-import { createAdmission, type Admission } from './admission.ts';
+import { createAdmission, type Admission, type Lane } from './admission.ts';
 import { createAssessor } from './assessor.ts';
 import type { Checkpoints } from './checkpoints/checkpoints.ts';
 import { createDurableAssessor } from './checkpoints/durable-assessor.ts';
+import { createComparer } from './comparison/comparer.ts';
 import type { Config } from './config.ts';
 import { createFingerprint, createIdentity } from './identity.ts';
 import type { Spool } from './images/spool.ts';
@@ -72,11 +74,16 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const durable = checkpoints && createDurableAssessor({ assess, graph, checkpoints, fingerprint });
 
   const requestTimeoutMs = config.pipeline.timeouts_ms.request;
-  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config });
+  const laneOf = (backend: string | undefined): Lane => (selectReasoner(backend).identity.kind === 'vlm' ? 'thinking' : 'measuring');
+  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config, laneOf });
   const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
 
-  await app.register(assessRoutes, { receive, identify, admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle });
-  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, requestTimeoutMs });
+  const compare = createComparer({ assess: durable?.assess ?? assess, admission, config: config.pipeline, limits: config, laneOf });
+
+  const door = { admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle };
+  await app.register(assessRoutes, { ...door, receive, identify });
+  await app.register(compareRoutes, { ...door, compare });
+  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, lane: laneOf(undefined), requestTimeoutMs });
   await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });

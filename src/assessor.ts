@@ -67,7 +67,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const mapTools = findMapTools(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
-    if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal).catch(() => undefined);
+    if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal, run.reasoner.thinkingMs).catch(() => undefined);
     try {
       // 'sync': where stages are stored, each is before the next one begins.
       const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
@@ -95,12 +95,13 @@ const SHORTEST_TOOL_MS = 100;
 function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, carried: Carried | null = null): RunContext {
   const { config, registry, client, cache, selectReasoner } = options;
   const { deadline, report } = call;
+  const signal = AbortSignal.any([call.signal, deadline.signal]);
   const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
   const evidence = createEvidenceSource({
     client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
     onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
   });
-  const reasoner = selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline });
+  const reasoner = selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline, signal });
   return {
     reasoner: carried ? continueReasoner(reasoner, carried) : reasoner,
     evidence: carried ? continueEvidence(evidence, carried) : evidence,
@@ -112,7 +113,7 @@ function createRun(options: AssessorOptions, input: AssessmentInput, call: Call,
     verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
     timings: { ...carried?.timings_ms },
-    signal: AbortSignal.any([call.signal, deadline.signal]),
+    signal,
     deadline,
     report,
   };

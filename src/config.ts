@@ -14,6 +14,9 @@ import { resolveProviders } from './vlm/providers.ts';
 
 const Milliseconds = Type.Integer({ minimum: 1 });
 
+const byReference = (limits: { minimum: number; maximum?: number }) =>
+  Type.Object({ with_reference: Type.Number(limits), without_reference: Type.Number(limits) }, { additionalProperties: false });
+
 const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   timeouts_ms: Type.Object({
     request: Milliseconds, planner: Milliseconds, executor: Milliseconds, summarizer: Milliseconds,
@@ -21,7 +24,14 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   }, { additionalProperties: false }),
   // Three steps a round: the largest limit that a request may ask for must fit.
   replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 3 * MAX_REPLAN_LIMIT + 2 }) }, { additionalProperties: false }),
-  admission: Type.Object({ running: Type.Integer({ minimum: 1 }), waiting: Type.Integer({ minimum: 0 }) }, { additionalProperties: false }),
+  admission: Type.Object({
+    running: Type.Integer({ minimum: 1 }), thinking: Type.Integer({ minimum: 0 }), waiting: Type.Integer({ minimum: 0 }),
+  }, { additionalProperties: false }),
+  comparison: Type.Object({
+    decided_at: Type.Number({ minimum: 0.5, maximum: 1 }),
+    spread: byReference({ minimum: 0 }),
+    shared_error: byReference({ minimum: 0, maximum: 1 }),
+  }, { additionalProperties: false }),
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),

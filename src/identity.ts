@@ -2,6 +2,8 @@
 import { DEFAULT_QUERY, type AssessRequest } from '../schemas/assess-request.ts';
 import { hash } from '../schemas/model.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../schemas/state.ts';
+import type { SidecarTools } from '../schemas/sidecar.ts';
+import { byIdentity } from './by-identity.ts';
 import type { PipelineConfig } from './config.ts';
 import type { Upload } from './images/intake.ts';
 import type { ReasonerSource } from './reasoners/reasoner.ts';
@@ -22,7 +24,7 @@ export type Identify = (upload: { files: Upload['files']; body: AssessRequest })
 export function createIdentity({ config, version, registry, sidecar, selectReasoner }: IdentityOptions): Identify {
   const fingerprint = createFingerprint({ config, version, registry, selectReasoner });
   return async ({ files, body }) => {
-    const engine = await sidecar.tools().then((tools) => [tools.engine, tools.measurements.version, tools.tools], () => null);
+    const engine = await sidecar.tools().then(engineDigest, () => null);
     const { image, reference, backend, ...question } = body;
     return hash([
       fingerprint(body.backend), engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
@@ -31,13 +33,14 @@ export function createIdentity({ config, version, registry, sidecar, selectReaso
   };
 }
 
+/** The list of tools is long: hashed once for each answer of the sidecar. */
+const engineDigest = byIdentity(({ engine, measurements, tools }: SidecarTools) => hash([engine, measurements.version, tools]));
+
 /** The rules that a stage works by, whatever it is asked: stages made under different ones are not put together. */
 export function createFingerprint({ config, version, registry, selectReasoner }: Omit<IdentityOptions, 'sidecar'>): (backend: string | undefined) => string {
   const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
-  return (backend) => {
-    const reasoner = selectReasoner(backend);
-    return hash([rules, reasoner.identity, reasoner.version]);
-  };
+  const digest = byIdentity((reasoner: ReasonerSource) => hash([rules, reasoner.identity, reasoner.version]));
+  return (backend) => digest(selectReasoner(backend));
 }
 
 /** Weak: two answers with it agree in what they say, not in request ids and timings. */

@@ -52,7 +52,7 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['IQA_INPUT_TOO_LARGE', 'The request body is larger than this route takes'],
   FST_ERR_CTP_EMPTY_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected a content type but received none'],
   FST_PARTS_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more parts than this route takes'],
-  FST_FILES_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more files than this route takes: at most image and reference'],
+  FST_FILES_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more files than this route takes'],
   FST_FIELDS_LIMIT: ['IQA_INPUT_TOO_LARGE', 'The form has more fields than this route takes'],
   FST_PROTO_VIOLATION: ['IQA_INPUT_INVALID', 'This field name is not allowed'],
   FST_INVALID_MULTIPART_CONTENT_TYPE: ['IQA_INPUT_MEDIA_TYPE', 'Expected multipart/form-data with a boundary'],

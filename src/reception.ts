@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { AssessRequest } from '../schemas/assess-request.ts';
 import type { Assessment } from '../schemas/assessment.ts';
 import type { ProgressEvent } from '../schemas/progress.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, Lane } from './admission.ts';
 import type { Assessor } from './assessor.ts';
 import { startDeadline, type Deadline } from './deadline.ts';
 import { IqaError } from './errors.ts';
@@ -32,13 +32,15 @@ export interface ReceptionOptions {
   admission: Admission;
   requestTimeoutMs: number;
   limits: DecodingLimits;
+  /** What an assessment with this back end will spend its time with. */
+  laneOf?: (backend: string | undefined) => Lane;
 }
 
 export type AssessmentFlight = Flight<ProgressEvent, Assessment>;
 /** Begins the assessment with this digest, or joins the one under way. */
 export type Reception = (digest: string, request: ReceivedRequest) => AssessmentFlight;
 
-export function createReception({ assess, admission, requestTimeoutMs, limits }: ReceptionOptions): Reception {
+export function createReception({ assess, admission, requestTimeoutMs, limits, laneOf = () => 'measuring' }: ReceptionOptions): Reception {
   const flights = createFlights<ProgressEvent, Assessment>();
   return (digest, { files, body, id: chosenId = null, session, requestId, log, signal }) => {
     const id = chosenId ?? randomUUID();
@@ -51,21 +53,27 @@ export function createReception({ assess, admission, requestTimeoutMs, limits }:
         return assess({ ...body, ...pictures, regions }, { id, requestId, log, signal: abandoned, deadline, report });
       };
       // Whoever joins needs our files for as long as the run goes on, also when we have hung up.
-      return session.hold(() => waitForTurn(admission, work, deadline, abandoned));
+      return session.hold(() => waitForTurn(admission, work, { deadline, abandoned, lane: laneOf(body.backend) }));
     });
     if (!flight.isNew) log.info({ digest: digest.slice(0, 12) }, 'Joined an identical request that is under way');
     return flight;
   };
 }
 
-export async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, deadline: Deadline, abandoned: AbortSignal): Promise<T> {
+export interface Patience {
+  deadline: Deadline;
+  abandoned: AbortSignal;
+  lane: Lane;
+}
+
+export async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, { deadline, abandoned, lane }: Patience): Promise<T> {
   const progress = { begun: false };
   const turn = async () => {
     progress.begun = true;
     return work();
   };
   try {
-    return await admission.run(turn, AbortSignal.any([abandoned, deadline.signal]));
+    return await admission.run(turn, AbortSignal.any([abandoned, deadline.signal]), lane);
   } catch (error) {
     if (progress.begun || !deadline.signal.aborted) throw error;
     throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms for its turn; try again in a moment`, { cause: error, retryAfter: 5 });

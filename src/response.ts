@@ -8,7 +8,7 @@ import type { PipelineState } from './pipeline/state.ts';
 import { findFailure } from './pipeline/tool-execution.ts';
 
 /** Rules of planning, fusion and replanning; raised when they change what an answer says. */
-export const PIPELINE_VERSION = '1.0.0';
+export const PIPELINE_VERSION = '1.1.0';
 
 export interface ResponseParts {
   input: AssessmentInput;

@@ -28,6 +28,17 @@ t.test('as many seats as may run and wait; the next one is refused with when to 
   t.throws(() => admission.enter(), { code: 'IQA_BUSY' }, 'a seat given back twice is one seat');
 });
 
+t.test('who works in two places takes two seats, all there are at the most, and gives back what it took', async (t) => {
+  const admission = createAdmission({ running: 1, waiting: 2 });
+  const leave = admission.enter(2);
+  t.throws(() => admission.enter(2), { code: 'IQA_BUSY' }, 'one seat is not enough');
+  admission.enter()();
+  leave();
+  leave();
+  admission.enter(9)();
+  t.strictSame(admission.statistics(), { running: 0, waiting: 0 });
+});
+
 t.test('no more than the limit run at once, first come first served', async (t) => {
   const admission = createAdmission({ running: 2, waiting: 10 });
   const started: number[] = [];
@@ -79,4 +90,33 @@ t.test('draining: nobody enters, everybody inside may finish', async (t) => {
   await done;
   await createAdmission({ running: 1, waiting: 1 }).drain();
   t.pass('an empty house drains at once');
+});
+
+t.test('who waits for a model keeps nobody else from their turn, and cannot fill the house', async (t) => {
+  const admission = createAdmission({ running: 1, thinking: 2, waiting: 4 });
+  const slow = Array.from({ length: 4 }, () => pending());
+  const thinking = slow.map(({ work }) => admission.run(work, never, 'thinking'));
+  await tick();
+  t.match(admission.statistics(), { running: 2 });
+  t.equal(await admission.run(async () => 'measured', never), 'measured', 'at once, though two think and two more wait');
+  await t.rejects(admission.run(async () => 'too many', never, 'thinking'), { code: 'IQA_BUSY', retryAfter: Number }, 'half of the seats for waiting');
+  t.equal(await admission.run(async () => 'measured', never), 'measured');
+  for (const { end } of slow) end();
+  await Promise.all(thinking);
+  t.equal(await admission.run(async () => 'thought', never, 'thinking'), 'thought');
+  t.equal(Array.from({ length: 7 }, () => admission.enter()).length, 7, 'seats for all');
+  t.throws(() => admission.enter(), { code: 'IQA_BUSY' });
+});
+
+t.test('without a limit of their own they share the places', async (t) => {
+  const admission = createAdmission({ running: 1, waiting: 4 });
+  const first = pending();
+  const running = admission.run(first.work, never, 'thinking');
+  let begun = false;
+  const second = admission.run(async () => { begun = true; }, never);
+  await tick();
+  t.equal(begun, false);
+  t.match(admission.statistics(), { running: 1 });
+  first.end();
+  await Promise.all([running, second]);
 });

@@ -85,6 +85,9 @@ t.test('what keeps it from starting is one clear sentence and exit code 1', asyn
     [{ IQA_PORT: 'eighty' }, /^agentic-iqa cannot start: Expected an integer from 0 to 65535 for IQA_PORT but received "eighty"\n$/],
     [{ IQA_LOG_LEVEL: 'loud' }, /Expected one of fatal, .* for IQA_LOG_LEVEL but received "loud"/],
     [{ SIDECAR_URL: 'ftp://x' }, /Expected an http address for SIDECAR_URL but received "ftp:\/\/x"/],
+    [{ IQA_SPOOL_DIR: '/proc/nope' }, /Expected a folder that can be used for IQA_SPOOL_DIR but "\/proc\/nope" cannot be made \(ENOENT\)/],
+    [{ IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/proc/nope' }, /for IQA_CHECKPOINTS_DIR but "\/proc\/nope\/pictures" cannot be made \(ENOENT\)/],
+    [{ IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/dev/null/x' }, /for IQA_CHECKPOINTS_DIR but .* cannot be made \(ENOTDIR\)/],
   ];
   for (const [environment, expected] of cases) {
     const { status, stderr } = spawnSync('node', [join(projectRoot(), 'dist/src/server.js')], { env: { ...process.env, NODE_V8_COVERAGE: '', ...environment }, encoding: 'utf8', timeout: 20_000 });

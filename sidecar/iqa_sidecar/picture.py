@@ -20,7 +20,8 @@ Derived = TypeVar("Derived")
 Shared = TypeVar("Shared")
 
 # Of B, G and R, as rgb2gray has them; cv2.cvtColor rounds them further and moves up to 0.4 % of the pixels by a level.
-_LUMA_WEIGHTS = np.array([[0.114020904255103, 0.587043074451121, 0.298936021293775]], np.float32)
+# The last is added, so that cutting off rounds.
+_LUMA_WEIGHTS = np.array([[0.114020904255103, 0.587043074451121, 0.298936021293775, 0.5]], np.float32)
 
 
 class UndecodableError(Exception):
@@ -78,8 +79,7 @@ class Picture:
         luma = np.empty((self.height, self.width), np.uint8)
         # In float32, because OpenCV's integer version is four times slower; in bands that stay in the cache.
         for band in split_rows(self.height, self.width):
-            exact = np.asarray(cv2.transform(self.bgr[band].astype(np.float32), _LUMA_WEIGHTS))
-            exact += np.float32(0.5)
+            exact = cv2.transform(self.bgr[band].astype(np.float32), _LUMA_WEIGHTS)
             np.copyto(luma[band], exact, casting="unsafe")
         return _freeze(luma)
 

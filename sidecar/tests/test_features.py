@@ -1,10 +1,13 @@
 """The features for learned tools: shape, reaction, scale, and that one request computes them once."""
 
+from itertools import accumulate
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from iqa_sidecar.models import features
+from iqa_sidecar.models.efficientnet import CHANNELS
 from iqa_sidecar.models.features import FEATURE_COUNT, LARGEST_PIXELS, efficientnet_features
 from iqa_sidecar.models.networks import EFFICIENTNET, Network
 from iqa_sidecar.models.runtime import find_obstacle, run_network
@@ -22,7 +25,11 @@ def _weights() -> None:
         pytest.skip(obstacle)
 
 
-# By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: some features, and the length of all.
+# Each layer's means, then its deviations.
+LAYERS = [slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)]
+# By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: five layers, to the last of which all others
+# lead; some of their features, and the length of all.
+COMPARED = [2, 4, 10, 15, 16]
 PLACES = [0, 30, 60, 100, 200, 400, 700, 1500, 2500, 3500]
 GOLDEN = {
     1: ([-0.27553, 7.47641, 0.2605, 7.20176, 4.24616, 1.38785, 1.57189, 0.28068, 0, 0], 106.2232),
@@ -32,7 +39,8 @@ GOLDEN = {
 
 @pytest.mark.parametrize("seed", GOLDEN)
 def test_agrees_with_the_network_under_torch(seed: int) -> None:
-    found = efficientnet_features(Picture(pictures.photo(seed, 224, 224)))
+    every = efficientnet_features(Picture(pictures.photo(seed, 224, 224)))
+    found = np.concatenate([every[LAYERS[layer]] for layer in COMPARED])
     values, length = GOLDEN[seed]
     np.testing.assert_allclose(found[PLACES], values, atol=2e-4)
     assert float(np.linalg.norm(found)) == pytest.approx(length, rel=1e-5)
@@ -63,8 +71,20 @@ def test_colours_are_told_apart() -> None:
 
 
 def test_deviations_of_a_flat_picture_vanish_where_borders_are_far() -> None:
-    found = efficientnet_features(Picture(pictures.flat(128, 256, 256)))
-    assert float(found[24:48].max()) < float(efficientnet_features(Picture(pictures.photo(1)))[24:48].min())
+    deviations = slice(LAYERS[2].start + CHANNELS[2], LAYERS[2].stop)
+    found = efficientnet_features(Picture(pictures.flat(128, 256, 256)))[deviations]
+    assert float(found.max()) < float(efficientnet_features(Picture(pictures.photo(1)))[deviations].min())
+
+
+def test_deviations_of_every_layer_shrink_with_contrast() -> None:
+    photo = pictures.photo(1, 224, 224)
+    faint = np.asarray(photo // 8 + 112, np.uint8)
+    assert LAYERS[-1].stop == FEATURE_COUNT
+    strong, weak = (efficientnet_features(Picture(picture)) for picture in (photo, faint))
+    for count, layer in zip(CHANNELS, LAYERS, strict=True):
+        deviations = slice(layer.start + count, layer.stop)
+        assert float(weak[deviations].min()) >= 0
+        assert float(weak[deviations].mean()) < float(strong[deviations].mean())
 
 
 @pytest.fixture

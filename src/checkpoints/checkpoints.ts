@@ -33,10 +33,11 @@ const HOUR_MS = 3_600_000;
 const RUNS_PER_SWEEP = 200;
 
 export async function openCheckpoints(config: CheckpointConfig, log: Logger): Promise<Checkpoints> {
+  // First the folders: SQLite's file lies in them, and a Postgres that was opened in vain would have to be closed again.
+  const pictures = await createPictureStore(config.dir);
   const store = await openStore(config);
   const saver = new TolerantSaver(store.saver);
   const table = createRunTable(store, config.lease_ms);
-  const pictures = await createPictureStore(config.dir);
   const owner = THIS_PROCESS;
   const background = new Set<Promise<unknown>>();
   const active = new Set<string>();

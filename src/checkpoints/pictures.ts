@@ -5,6 +5,7 @@ import type { StoredPicture, StoredRun } from '../../schemas/stored-run.ts';
 import type { AssessmentInput } from '../assessor.ts';
 import { decodeToLastRow, readMetadata } from '../images/decoder.ts';
 import type { PreparedImage } from '../images/decoding.ts';
+import { makeConfiguredFolder } from '../make-folder.ts';
 
 type Pictures = Pick<AssessmentInput, 'image' | 'reference'>;
 
@@ -18,7 +19,7 @@ export interface PictureStore {
 
 export async function createPictureStore(dir: string): Promise<PictureStore> {
   const base = join(dir, 'pictures');
-  await mkdir(base, { recursive: true, mode: 0o700 });
+  await makeConfiguredFolder(base, 'IQA_CHECKPOINTS_DIR');
   return {
     async keep(folder, { image, reference }) {
       await mkdir(join(base, folder), { mode: 0o700 });

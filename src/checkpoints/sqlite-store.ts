@@ -1,7 +1,7 @@
 // SQLite for the instances of one machine: one private file. The driver is libsql's, which comes compiled (see package.json).
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import Database from 'better-sqlite3';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckpointStore, Row } from './store.ts';
 
@@ -9,7 +9,6 @@ import type { CheckpointStore, Row } from './store.ts';
 const BUSY_MS = 5_000;
 
 export async function openSqliteStore(dir: string, columns: string): Promise<CheckpointStore> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, 'checkpoints.sqlite');
   const database = new Database(file, { timeout: BUSY_MS });
   // Before anything is written: SQLite gives its journals the permissions of the file.

@@ -18,9 +18,16 @@ export async function preparePictures(files: Upload['files'], align: AssessReque
     prepareImage(imageFile, 'image', session, limits),
     referenceFile ? prepareImage(referenceFile, 'reference', session, limits) : null,
   ]);
-  if (!reference || (reference.info.width === image.info.width && reference.info.height === image.info.height)) return { image, reference };
-  if (align === 'resize') return { image, reference: await resizeTo(reference, image.info, session) };
-  throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of the image, but received ${sizeOf(reference)}; align=resize resizes it`);
+  return { image, reference: reference && await alignReference(reference, image, align, session) };
+}
+
+/** `name`: what the request calls the image. */
+export async function alignReference(
+  reference: PreparedImage, image: PreparedImage, align: AssessRequest['align'], session: SpoolSession, name = 'the image',
+): Promise<PreparedImage> {
+  if (reference.info.width === image.info.width && reference.info.height === image.info.height) return reference;
+  if (align === 'resize') return resizeTo(reference, image.info, session);
+  throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of ${name}, but received ${sizeOf(reference)}; align=resize resizes it`);
 }
 
 const sizeOf = ({ info }: PreparedImage): string => `${info.width} × ${info.height}`;

@@ -1,11 +1,12 @@
 // Where uploads wait on disk: a private folder of this process, unguessable names, never a whole file in memory.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeConfiguredFolder } from '../make-folder.ts';
 import { isRunning } from '../process-check.ts';
 
 export interface SpooledFile {
@@ -39,7 +40,7 @@ export const KEPT_BYTES = 65_536;
 
 export async function createSpool(parent: string | null): Promise<Spool> {
   const base = parent ?? tmpdir();
-  await mkdir(base, { recursive: true });
+  await makeConfiguredFolder(base, 'IQA_SPOOL_DIR', 0o777);
   await sweep(base);
   const dir = await mkdtemp(join(base, `${PREFIX}${process.pid}-`));
   return {

@@ -1,13 +1,16 @@
-// Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; it never kills the run.
+// Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; only models without a stand-in end the run.
 import type { ToolDiagnostic } from '../../schemas/assessment.ts';
 import { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
 import { parse } from '../../schemas/model.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
-import { IqaError, publicMessage } from '../errors.ts';
+import { publicMessage } from '../errors.ts';
 import type { Examination } from '../reasoners/reasoner.ts';
 import type { ToolOutcome } from '../tools/evidence-source.ts';
-import { doubtedTools, NO_TOOLS } from './evidence-check.ts';
+import { ModelFailure } from '../vlm/model-failure.ts';
+import { NO_TOOLS } from './evidence-check.ts';
+import { isFatal, orderExamination } from './examination.ts';
+import { locate } from './places.ts';
 import type { RunContext } from './run-context.ts';
 import { boxesOf, resolveScope, type Scope } from './scope.ts';
 import { orAborted } from './stage.ts';
@@ -29,24 +32,18 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   } catch (error) {
     if (run.signal.aborted || isFatal(error, run)) throw error;
     run.log.warn({ err: error }, 'Executor failed');
+    // Only where nobody may stand in for the models. On a replan the summarizer is told instead: it has a good result to compare with.
+    if (error instanceof ModelFailure && !state.summarizer_result) return failedRun(error);
     return { executor_evidence: failedEvidence(error), findings: [], tool_diagnostics: [], notes: notesOf(scope) };
   }
 }
 
 async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
-  const hasReference = plan.reference_mode === 'Full-Reference';
-  // A sidecar that is down has no tools; a reasoner with eyes of its own goes on without them.
-  let toolless: unknown = null;
-  const tools = await run.evidence.availableTools().catch((error: unknown) => {
-    if (isFatal(error, run)) throw error;
-    toolless = error;
-    return [];
-  });
-  const examination = await run.reasoner.examine({
-    query: state.query, plan, regions: known.regions, named: known.named, ungrounded: known.ungrounded, hasReference, tools,
-    measurements: () => run.evidence.measure(known.regions, signal),
-    doubted: doubtedTools(state.executor_evidence, state.summarizer_result),
-  }, signal);
+  const { request, toolless } = await orderExamination(state, plan, run, signal);
+  const { tools, hasReference } = request;
+  // While a model looks at the picture the processor is idle: a good time for the second decoder, which looks for damage.
+  if (run.reasoner.seesPixels) run.verifyPictures().catch(() => undefined);
+  const examination = await run.reasoner.examine(request, signal);
   if (toolless !== null) examination.failures.push({ subtask: NO_TOOLS, error: toolless });
   const boxes = [...boxesOf(state, run), ...examination.grounded];
   const scope = examination.grounded.length > 0 ? resolveScope(plan, boxes) : known;
@@ -54,9 +51,9 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
     if (isFatal(error, run)) throw error;
     run.log.warn({ err: error, subtask }, 'Subtask failed');
   }
-  // A second decoder looks for damage while the tools run: its time is hidden, and the measurements had the processor to themselves.
+  // The second decoder works while the tools run: its time is hidden, and the measurements had the processor to themselves.
   const nothing: ToolExecution = { scores: null, logs: [], outcomes: [] };
-  const [execution] = await Promise.all([
+  const [execution, findings] = await Promise.all([
     plan.plan.tool_execution
       ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal }).catch((error: unknown) => {
         if (signal.aborted || isFatal(error, run)) throw error;
@@ -64,6 +61,9 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
         return nothing;
       })
       : nothing,
+    run.reasoner.locates(state.query, run.choices)
+      ? locate({ findings: examination.findings, regions: scope.regions, hasReference }, run, signal)
+      : examination.findings,
     run.verifyPictures(),
   ]);
   const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
@@ -75,7 +75,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
       quality_scores: execution.scores,
       tool_logs: [...failures, ...execution.logs],
     }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
-    findings: examination.findings,
+    findings,
     grounded_regions: boxes.slice(run.regions.length),
     tool_diagnostics: execution.outcomes.map(diagnose),
     notes: notesOf(scope),
@@ -91,11 +91,9 @@ function assign(plan: PlannerOutput, scope: Scope, { distortion_set, selected_to
     [object, Object.fromEntries(categories.map((category) => [category, tool]))]));
 }
 
-/** Without tools the embedded reasoner has nothing to go by; what is wrong with the input is the caller's to mend. */
-function isFatal(error: unknown, run: RunContext): boolean {
-  if (!(error instanceof IqaError)) return false;
-  if (error.code.startsWith('IQA_INPUT_')) return true;
-  return (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') && !run.reasoner.seesPixels;
+function failedRun(error: ModelFailure): PipelineUpdate {
+  const message = `The executor failed: ${publicMessage(error)}`;
+  return { error: message, failure: { code: error.code, message } };
 }
 
 const failedEvidence = (error: unknown): ExecutorOutput => parse(ExecutorOutput, { tool_logs: [failureLog('executor', error)] });

@@ -1,6 +1,6 @@
 // Between understanding and execution: the paper's rules that turn what was asked into the plan's flags, for every reasoner.
 import type { PlanControlFlags, PlannerOutput } from '../../schemas/planner.ts';
-import { GLOBAL, type DistortionCategory } from '../../schemas/vocabulary.ts';
+import { DISTORTION_CATEGORIES, GLOBAL, type DistortionCategory } from '../../schemas/vocabulary.ts';
 
 export interface UnderstoodQuery {
   queryType: 'IQA' | 'Other';
@@ -17,10 +17,14 @@ export interface PlanSituation {
 
 const regionOf = (object: string): string => (object === GLOBAL ? GLOBAL : `${object} region`);
 
+type Categories = readonly DistortionCategory[];
+/** Where a part is there, what is missing of it. */
+const only = (categories: Categories): string => (categories.length > 0 ? ` (${categories.join(', ')})` : '');
+
 /** How the summarizer's evidence check words what is missing, so that the rule below recognises it. */
 export const REPLAN_REASONS = {
-  toolScores: (object: string): string => `Missing tool scores for ${regionOf(object)}`,
-  distortionAnalysis: (object: string): string => `Missing distortion analysis for ${regionOf(object)}`,
+  toolScores: (object: string, of: Categories = []): string => `Missing tool scores for ${regionOf(object)}${only(of)}`,
+  distortionAnalysis: (object: string, of: Categories = []): string => `Missing distortion analysis for ${regionOf(object)}${only(of)}`,
   distortions: (object: string): string => `Missing distortions for ${regionOf(object)}`,
   contradiction: (object: string): string => `Contradicting analysis and tool scores for ${regionOf(object)}`,
 } as const;
@@ -71,9 +75,10 @@ function turnOnMissing(flags: PlanControlFlags, reason: string, objects: readonl
   };
 }
 
-/** An object that happens to be called "tool box" must not read as a missing tool. */
+/** An object that happens to be called "tool box" must not read as a missing tool, nor "(Color distortions)" as missing distortions. */
 function withoutNames(reason: string, objects: readonly string[]): string {
-  return objects.reduce((text, name) => text.replaceAll(` ${name.toLowerCase()} `, ' '), ` ${reason.toLowerCase()} `);
+  const bare = DISTORTION_CATEGORIES.reduce((text, category) => text.replaceAll(category.toLowerCase(), ''), ` ${reason.toLowerCase()} `);
+  return objects.reduce((text, name) => text.replaceAll(` ${name.toLowerCase()} `, ' '), bare);
 }
 
 function nameObjects(objects: readonly string[]): string[] {

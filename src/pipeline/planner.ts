@@ -6,6 +6,7 @@ import { NO_REASON } from '../../schemas/summarizer.ts';
 import { publicMessage, reasonerFailureCode, type ErrorCode } from '../errors.ts';
 import type { Replan } from '../reasoners/reasoner.ts';
 import { ModelFailure } from '../vlm/model-failure.ts';
+import { orderExamination } from './examination.ts';
 import type { RunContext } from './run-context.ts';
 import { orAborted } from './stage.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
@@ -17,7 +18,8 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
     const input = parse(PlannerInput, {
       query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
     }, { checkImagePath: run.checkImagePath });
-    const request = { input, choices: run.choices, tools: run.registry.rows, replan };
+    const foretell = async (likely: PlannerOutput) => (await orderExamination(state, likely, run, run.signal)).request;
+    const request = { input, choices: run.choices, tools: run.registry.rows, replan, foretell };
     const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
     const output = parse(PlannerOutput, proposal.output, { knownTools: run.registry.names });
     return { plan: output, plan_confidence: proposal.confidence };

@@ -87,7 +87,8 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results
     return [];
   }
   request.run.log.warn({ tool: task.tool.name, object: task.region.name, reason: outcome.error }, 'Tool failed');
-  const next = rankTools(request.tools, task.distortion, request.hasReference).find((tool) => !task.tried.has(tool.name));
+  const { tools, hasReference, run: { evidence } } = request;
+  const next = rankTools(tools, task.distortion, hasReference, evidence.shorterSide(task.region)).find((tool) => !task.tried.has(tool.name));
   if (!next) return [];
   task.tried.add(next.name);
   return [{ ...task, tool: next, fallback: true }];

@@ -17,6 +17,8 @@ export interface Occasion {
   reference: PreparedImage | null;
   log: Logger;
   deadline: Deadline;
+  /** Of the whole run: aborted when nobody waits any more or the deadline has passed. */
+  signal: AbortSignal;
 }
 
 /** Reasoners are made for one assessment; what they share was made once. */
@@ -36,6 +38,8 @@ export interface PlanRequest {
   tools: readonly ToolRow[];
   /** Set when the summarizer sent us back. */
   replan: Replan | null;
+  /** What the executor would ask if this were the plan: for a reasoner that begins ahead. */
+  foretell: (plan: PlannerOutput) => Promise<ExamineRequest>;
 }
 
 export interface PlanProposal {
@@ -57,6 +61,8 @@ export interface ExamineRequest {
   /** Asked for only when needed. */
   measurements: () => Promise<Map<string, MeasuredRegion>>;
   tools: readonly ToolRow[];
+  /** Of a region, in pixels: what is too small for a tool is not given to it. */
+  shorterSide: (region: ScopedRegion) => number;
   /** Tools that an earlier round found at odds with the analysis. */
   doubted: ReadonlySet<string>;
 }
@@ -107,6 +113,10 @@ export interface Reasoner {
   seesPixels: boolean;
   /** Whether the tools may begin before it has made its plan. */
   speculates: boolean;
+  /** Whether its answer to this question says where in the picture: only then are maps made. */
+  locates: (query: string, choices: readonly string[]) => boolean;
+  /** How long it surely takes before the first tool is needed, in milliseconds: measuring that is done by then costs nobody any time. */
+  thinkingMs: number;
   plan: (request: PlanRequest, signal: AbortSignal) => Promise<PlanProposal>;
   examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
   summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summary>;

@@ -1,18 +1,23 @@
 // Two sidecars seen as one: tools of the optional pyiqa tier go to its own address, everything else to the sidecar that is always there.
 import type { MeasureEvent, SidecarTools } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
+import { byIdentity } from '../by-identity.ts';
 import { messageOf } from '../errors.ts';
 import type { MeasureCall, SidecarClient } from './sidecar-client.ts';
 
 /** `tierOf`: where a tool of the registry runs. Without a second client the first is all there is. */
 export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null, tierOf: (name: string) => ToolRow['tier']): SidecarClient {
   if (pyiqa === null) return base;
+  // The same object while neither has answered anew: others know again by it what they worked out.
+  const joined = byIdentity((first: SidecarTools) => byIdentity((second: SidecarTools | typeof AWAY): SidecarTools => {
+    const further = second.tools.filter(({ name }) => tierOf(name) === 'pyiqa');
+    return { ...first, tools: [...first.tools.filter(({ name }) => tierOf(name) === 'base'), ...further] };
+  }));
   return {
     async tools() {
       // The second tier is optional in every respect: while it is away, its tools are unavailable and the others work.
-      const [first, second] = await Promise.all([base.tools(), pyiqa.tools().catch(() => null)]);
-      const further = second?.tools.filter(({ name }) => tierOf(name) === 'pyiqa') ?? [];
-      return { ...first, tools: [...first.tools.filter(({ name }) => tierOf(name) === 'base'), ...further] } satisfies SidecarTools;
+      const [first, second] = await Promise.all([base.tools(), pyiqa.tools().catch(() => AWAY)]);
+      return joined(first)(second);
     },
     measure(call, signal) {
       const [own, further] = splitCall(call, tierOf);
@@ -26,6 +31,9 @@ export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null,
     },
   };
 }
+
+/** A second sidecar that does not answer. */
+const AWAY: Pick<SidecarTools, 'tools'> = { tools: [] };
 
 /** What each sidecar is asked; null where it is asked nothing. Measurements are always the first one's. */
 function splitCall(call: MeasureCall, tierOf: (name: string) => ToolRow['tier']): [MeasureCall | null, MeasureCall | null] {

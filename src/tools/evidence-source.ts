@@ -2,11 +2,13 @@
 import type { MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import { DISTORTION_CATEGORIES, GLOBAL } from '../../schemas/vocabulary.ts';
+import { byIdentity } from '../by-identity.ts';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import { cacheKey, type ResultCache } from './cache.ts';
 import { calibrate } from './calibration.ts';
-import { describeTools, rankTools, type ToolRegistry } from './registry.ts';
+import { reduceMap } from './map-grid.ts';
+import { describeTools, rankTools, runnableTools, type ToolRegistry } from './registry.ts';
 import { createRunningCalls, type ResultEvent } from './running-calls.ts';
 import type { SidecarClient } from './sidecar-client.ts';
 
@@ -41,17 +43,24 @@ export interface MapOutcome {
 }
 
 export interface EvidenceSource {
-  /** Begins with what nearly every question needs, while the planner still thinks. What turns out not to be needed is dropped. */
-  prefetch: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Begins with what nearly every question needs, while the planner still thinks; and with what may be chosen, as far as it is done within
+   * `spareMs`. What turns out not to be needed is dropped.
+   */
+  prefetch: (signal: AbortSignal, spareMs: number) => Promise<void>;
   /** Nothing of it is needed any more: the sidecar stops. */
   dropPrefetch: () => void;
+  /** Of the region, in pixels: some tools refuse what is too small for them. */
+  shorterSide: (region: ScopedRegion) => number;
   /** Rows that can be run now. */
-  availableTools: () => Promise<ToolRow[]>;
+  availableTools: () => Promise<readonly ToolRow[]>;
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
   /** Outcomes in the order asked; a tool that fails has an error and no value. */
   run: (runs: readonly { tool: ToolRow; region: ScopedRegion }[], signal: AbortSignal) => Promise<ToolOutcome[]>;
   /** The local maps of these tools over the whole picture; one that cannot be made has an error instead. */
   maps: (tools: readonly ToolRow[], signal: AbortSignal) => Promise<MapOutcome[]>;
+  /** Nine numbers from each map, by the name the sidecar has for it; null for one that cannot be made. */
+  locate: (sought: readonly { map: string; region: ScopedRegion }[], signal: AbortSignal) => Promise<(number[] | null)[]>;
   statistics: () => { hits: number; misses: number; sidecarMs: number; sidecarVersion: string | null };
 }
 
@@ -68,10 +77,13 @@ export interface EvidenceSourceOptions {
   onTool: (outcome: ToolOutcome) => void;
 }
 
+/** A tool of the registry, or one that only the sidecar lists: a measurement's map. */
+type Runnable = Pick<ToolRow, 'name' | 'type' | 'version'>;
+
 /** A region's measurements, or one tool on it. */
 interface Wanted {
   region: ScopedRegion;
-  tool: ToolRow | null;
+  tool: Runnable | null;
   map: boolean;
   key: string;
 }
@@ -79,7 +91,9 @@ interface Wanted {
 export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {
   const { client, registry, cache, image, reference } = options;
   const totals = { hits: 0, misses: 0, sidecarVersion: null as string | null };
-  const running = createRunningCalls((key, event) => cache.set(key, event));
+  /** Maps that are reduced on arrival: the nine numbers are remembered, not the picture. */
+  const fleeting = new Set<string>();
+  const running = createRunningCalls((key, event) => { if (!fleeting.has(key)) cache.set(key, event); });
   const prefetching = new AbortController();
 
   const offered = async (): Promise<SidecarTools> => {
@@ -87,11 +101,12 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     totals.sidecarVersion = tools.engine;
     return tools;
   };
-  const available = async (): Promise<ToolRow[]> => {
-    const names = new Set(describeTools(registry, await offered()).filter((tool) => tool.available).map((tool) => tool.name));
-    return registry.rows.filter((row) => names.has(row.name));
+  const available = async (): Promise<readonly ToolRow[]> => runnableTools(registry, await offered());
+  const shorterSide = ({ box }: ScopedRegion): number => {
+    const [, , width = image.info.width, height = image.info.height] = box ?? [];
+    return Math.min(width, height);
   };
-  const want = (region: ScopedRegion, tool: ToolRow | null, version: string, map = false): Wanted => ({
+  const want = (region: ScopedRegion, tool: Runnable | null, version: string, map = false): Wanted => ({
     region, tool, map, key: cacheKey({
       image: image.sha256, reference: tool?.type === 'NR' ? null : reference?.sha256 ?? null, jpegQuality: image.jpegQuality,
       box: region.box, what: `${tool?.name ?? 'measurements'}${map ? ' map' : ''}`, version,
@@ -131,22 +146,23 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
   /** Why a tool cannot be run here and now, or null. */
   async function findObstacles(): Promise<(tool: ToolRow) => string | null> {
-    const infos = new Map(describeTools(registry, await offered()).map((info) => [info.name, info]));
+    const infos = describeTools(registry, await offered());
     return (tool) => {
       if (tool.type === 'FR' && !reference) return `Expected a reference image for ${tool.name} but received none`;
-      const info = infos.get(tool.name);
+      const info = infos.find(({ name }) => name === tool.name);
       return info?.available ? null : `${tool.name} cannot be run: ${info?.reason ?? 'it is not in the registry'}`;
     };
   }
 
   return {
-    async prefetch(signal) {
+    async prefetch(signal, spareMs) {
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
-      const likely = likelyTools(tools, reference !== null).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const likely = likelyTools(fitting(tools, shorterSide(WHOLE_PICTURE)))[reference ? 'FR' : 'NR'](image.info, spareMs).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
       if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
     dropPrefetch: () => { prefetching.abort(new DOMException('No longer needed', 'AbortError')); },
+    shorterSide,
     availableTools: available,
     async measure(regions, signal) {
       const { measurements: { version } } = await offered();
@@ -180,20 +196,59 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
         return { tool, map, error: map ? null : error?.message ?? obstacle(tool) ?? `${tool.name} has no local map` };
       });
     },
+    async locate(sought, signal) {
+      const tools = new Map((await offered()).tools.map((tool) => [tool.name, tool]));
+      const wanted = sought.map(({ map, region }) => {
+        const tool = tools.get(map);
+        if (!tool?.available || !tool.has_map || tool.min_side > shorterSide(region) || (tool.needs_reference && !reference)) return null;
+        return want(region, { name: map, version: tool.version, type: tool.needs_reference ? 'FR' : 'NR' }, tool.version, true);
+      });
+      const known = wanted.map((one) => (one && cache.get<{ grid: number[] }>(placeKey(one))?.grid) ?? null);
+      const missing = wanted.filter((one, index) => one !== null && known[index] === null) as Wanted[];
+      for (const { key } of missing) fleeting.add(key);
+      const results = await obtain(missing, signal);
+      return Promise.all(wanted.map(async (one, index) => {
+        const event = one ? results[missing.indexOf(one)]?.event as ToolEvent | undefined : undefined;
+        if (!one || !event?.map) return known[index] ?? null;
+        const grid = await reduceMap(event.map);
+        cache.set(placeKey(one), { grid });
+        return grid;
+      }));
+    },
     statistics: () => ({ ...totals, sidecarMs: running.sidecarMs() }),
   };
 }
 
+const placeKey = ({ key }: Wanted): string => `${key}|place`;
+
 const CHEAP_MS_PER_MEGAPIXEL = 5;
 
-/** The tool that leads for most distortions, and all that cost next to nothing. */
-function likelyTools(tools: readonly ToolRow[], hasReference: boolean): ToolRow[] {
-  const type = hasReference ? 'FR' : 'NR';
-  const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, hasReference)[0]);
-  const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
-  const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-  return tools.filter((row) => row.type === type && (row === likeliest || (row.cost_ms_per_megapixel ?? Infinity) <= CHEAP_MS_PER_MEGAPIXEL));
+/** The list itself where all its tools take so small a picture, so that what is known of it stays known. */
+function fitting(tools: readonly ToolRow[], shorterSide: number): readonly ToolRow[] {
+  const taking = tools.filter((row) => row.min_side <= shorterSide);
+  return taking.length === tools.length ? tools : taking;
 }
+
+/** By type: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
+const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
+  const likely = (type: ToolRow['type']) => {
+    const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);
+    const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
+    const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
+    const own = tools.filter((row) => row.type === type);
+    const always = own.filter((row) => row === likeliest || costOf(row) <= CHEAP_MS_PER_MEGAPIXEL);
+    const others = own.filter((row) => !always.includes(row) && !row.on_request).toSorted((a, b) => costOf(a) - costOf(b));
+    return ({ width, height }: { width: number; height: number }, spareMs: number): ToolRow[] => {
+      let left = spareMs;
+      const affordable = (row: ToolRow): boolean => (left -= costOf(row) * width * height / 1e6) >= 0;
+      always.forEach(affordable);
+      return [...always, ...others.filter(affordable)];
+    };
+  };
+  return { FR: likely('FR'), NR: likely('NR') };
+});
+
+const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Infinity;
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
   if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);

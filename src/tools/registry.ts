@@ -2,6 +2,7 @@
 import type { SidecarTools } from '../../schemas/sidecar.ts';
 import { ToolRegistryFile, type ToolInfo, type ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
+import { byIdentity } from '../by-identity.ts';
 import { readYaml, type Licences } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -10,6 +11,8 @@ export interface ToolRegistry {
   names: ReadonlySet<string>;
   /** By name or alias, whatever the case. */
   find: (name: string) => ToolRow | undefined;
+  /** How well a tool ranks strengths of a distortion; null where that was never measured. */
+  strengthOf: (name: string, distortion: DistortionCategory) => number | null;
 }
 
 /** `licences`: with `permissive` the rows whose code or parameters may not be used commercially are left out, as if they did not exist. */
@@ -40,11 +43,25 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
     rows,
     names: new Set(rows.map((row) => row.name)),
     find: (name) => byName.get(name.trim().toLowerCase()),
+    strengthOf: (name, distortion) => byName.get(name.toLowerCase())?.strengths[distortion] ?? null,
   };
 }
 
 /** Each row with whether it can be run now; without a sidecar none can. */
-export function describeTools(registry: ToolRegistry, offered: SidecarTools | null): ToolInfo[] {
+export function describeTools(registry: ToolRegistry, offered: SidecarTools | null): readonly ToolInfo[] {
+  return offered ? described(registry)(offered).infos : describe(registry, null);
+}
+
+/** The rows that can be run now. */
+export const runnableTools = (registry: ToolRegistry, offered: SidecarTools): readonly ToolRow[] => described(registry)(offered).runnable;
+
+/** Once for each answer of the sidecar, which is asked now and then, instead of several times a request. */
+const described = byIdentity((registry: ToolRegistry) => byIdentity((offered: SidecarTools) => {
+  const infos = describe(registry, offered);
+  return { infos, runnable: registry.rows.filter((_, index) => infos[index]?.available) };
+}));
+
+function describe(registry: ToolRegistry, offered: SidecarTools | null): ToolInfo[] {
   const byName = new Map(offered?.tools.map((tool) => [tool.name, tool]));
   return registry.rows.map((row) => {
     const tool = byName.get(row.name);
@@ -60,11 +77,15 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
   return tool.available ? null : tool.reason ?? 'The sidecar cannot run it';
 }
 
-/** Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first. */
-export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean): ToolRow[] {
+/**
+ * Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first.
+ * Tools that refuse a picture of this shorter side are left out, unless all do: then the best of them says so itself.
+ */
+export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean, shorterSide = Infinity): ToolRow[] {
   const strength = (row: ToolRow): number => row.strengths[category] ?? 0;
-  return rows
-    .filter((row) => !row.on_request && (hasReference || row.type === 'NR'))
+  const choosable = rows.filter((row) => !row.on_request && (hasReference || row.type === 'NR'));
+  const fitting = choosable.filter((row) => row.min_side <= shorterSide);
+  return (fitting.length > 0 ? fitting : choosable)
     .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
       || strength(b) - strength(a)
       || costOf(a) - costOf(b));

@@ -1,13 +1,13 @@
 // Anthropic: messages with image blocks, JSON-schema output and prompt caching. It has no log-probabilities.
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import type { ClientSettings, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient } from './sdk-client.ts';
+import type { ClientSettings, TokenUsage, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import { createSdkClient, tokenCount } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createAnthropicClient(settings: ClientSettings): VLMClient {
   return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
-    readReply(await sdk.messages.create(bodyOf(request, settings), { signal })));
+    readReply(await sdk.messages.create(bodyOf(request, settings), { signal }), settings.model));
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {
@@ -45,23 +45,28 @@ function messagesOf({ turns, pictures }: VLMRequest): MessageParam[] {
   ];
 }
 
-function readReply(message: Message): VLMReply {
+/** It stopped for want of room, of the answer or of the whole conversation. */
+const CUT_OFF: readonly (string | null)[] = ['max_tokens', 'model_context_window_exceeded'];
+
+function readReply(message: Message, model: string): VLMReply {
   if (!Array.isArray(message.content)) throw new VLMError('bad_reply', 'The provider answered without any content');
   if (message.stop_reason === 'refusal') throw new VLMError('refusal', 'The model refused to answer');
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-  if (text === '' && message.stop_reason !== 'max_tokens') throw new VLMError('bad_reply', 'The provider answered without any text');
+  const complete = !CUT_OFF.includes(message.stop_reason);
+  if (text === '' && complete) throw new VLMError('bad_reply', 'The provider answered without any text');
   const usage = message.usage as Message['usage'] | undefined;
-  const cached = usage?.cache_read_input_tokens ?? 0;
   return {
     text,
-    model: message.model,
-    complete: message.stop_reason !== 'max_tokens',
+    model: (message as Partial<Message>).model ?? model,
+    complete,
     tokens: null,
-    usage: {
-      // Anthropic counts what it read from or wrote to its cache apart from the rest.
-      inputTokens: (usage?.input_tokens ?? 0) + cached + (usage?.cache_creation_input_tokens ?? 0),
-      cachedInputTokens: cached,
-      outputTokens: usage?.output_tokens ?? 0,
-    },
+    usage: usage ? usageOf(usage) : null,
   };
+}
+
+/** Anthropic counts what it read from or wrote to its cache apart from the rest. */
+function usageOf({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Message['usage']): TokenUsage {
+  const cached = tokenCount(cache_read_input_tokens);
+  const written = tokenCount(cache_creation_input_tokens);
+  return { inputTokens: tokenCount(input_tokens) + cached + written, cachedInputTokens: cached, outputTokens: tokenCount(output_tokens) };
 }

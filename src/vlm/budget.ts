@@ -18,11 +18,14 @@ export interface Limits {
 export interface Budget {
   /** Takes a call out of the budget, or says which limit forbids it. */
   reserve: (role: Role, backend: Backend, request: VLMRequest) => Reservation | { refused: string };
+  /** Whether a call that may turn out to be useless can be made, and as many as then follow still fit. */
+  hasRoomToSpare: (backend: Backend, request: VLMRequest) => boolean;
   usage: () => Usage & { roles: Record<Role, Usage> };
 }
 
 export interface Reservation {
-  settle: (usage: TokenUsage) => void;
+  /** What the call used; null where nobody knows: then what was set aside for it stays spent. */
+  settle: (usage: TokenUsage | null) => void;
   /** The call brought nothing. What was set aside comes back only if the provider certainly charges nothing. */
   release: (certainlyFree: boolean) => void;
 }
@@ -41,6 +44,7 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
       used[role].calls += 1;
       return {
         settle(usage) {
+          if (!usage) return;
           const cost = costOf(usage, prices);
           committed += cost - most;
           used[role].input_tokens += usage.inputTokens;
@@ -50,9 +54,16 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
         release(certainlyFree) { if (certainlyFree) committed -= most; },
       };
     },
+    hasRoomToSpare({ prices }, request) {
+      const most = costOf(mostTokens(request), prices);
+      return calls + SPARE_CALLS <= max_calls && (max_cost_usd === null || committed + SPARE_CALLS * most <= max_cost_usd);
+    },
     usage: () => ({ ...total(Object.values(used)), roles: mapValues(used, rounded) }),
   };
 }
+
+/** The call itself, the one that takes its place if it was in vain, the summarizer's, and a retry of each of these two. */
+const SPARE_CALLS = 5;
 
 const CHARACTERS_PER_TOKEN = 2;
 const PIXELS_PER_TOKEN = 500;

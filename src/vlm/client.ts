@@ -67,7 +67,8 @@ export interface VLMReply {
   /** Whether it stopped because it had said all. */
   complete: boolean;
   tokens: SpokenToken[] | null;
-  usage: TokenUsage;
+  /** Null where the provider does not say. */
+  usage: TokenUsage | null;
 }
 
 export interface VLMClient {

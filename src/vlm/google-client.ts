@@ -1,7 +1,7 @@
 // Google: generateContent with inline data, a response schema and log-probabilities.
 import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
 import type { ClientSettings, SpokenToken, TokenLogprob, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient } from './sdk-client.ts';
+import { createSdkClient, tokenCount } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createGoogleClient(settings: ClientSettings): VLMClient {
@@ -44,18 +44,20 @@ const REFUSALS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SP
 function readReply(response: GenerateContentResponse, model: string): VLMReply {
   const candidate = response.candidates?.[0];
   if (response.promptFeedback?.blockReason || REFUSALS.includes(candidate?.finishReason ?? '')) throw new VLMError('refusal', 'The model refused to answer');
-  if (!candidate?.content) throw new VLMError('bad_reply', 'The provider answered without any candidate');
+  // A model that thought until its tokens were used up has a candidate without content.
+  const complete = String(candidate?.finishReason) !== 'MAX_TOKENS';
+  if (!candidate || (complete && !candidate.content)) throw new VLMError('bad_reply', 'The provider answered without any candidate');
   const usage = response.usageMetadata;
   return {
-    text: (candidate.content.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
+    text: (candidate.content?.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
     model: response.modelVersion ?? model,
-    complete: String(candidate.finishReason) !== 'MAX_TOKENS',
+    complete,
     tokens: spokenTokens(candidate.logprobsResult),
-    usage: {
-      inputTokens: usage?.promptTokenCount ?? 0,
-      cachedInputTokens: usage?.cachedContentTokenCount ?? 0,
-      outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
-    },
+    usage: usage ? {
+      inputTokens: tokenCount(usage.promptTokenCount),
+      cachedInputTokens: tokenCount(usage.cachedContentTokenCount),
+      outputTokens: tokenCount(usage.candidatesTokenCount) + tokenCount(usage.thoughtsTokenCount),
+    } : null,
   };
 }
 

@@ -22,6 +22,8 @@ export function createGuardedFetch({ redact, maxBytes = MAX_REPLY_BYTES, fetch: 
       if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) {
         throw new VLMError('bad_reply', `Expected JSON from the provider but received ${redact(response.headers.get('content-type') ?? 'no content type')}`, { status: response.status });
       }
+      const hidden = hiddenFailureOf(response, text);
+      if (hidden) throw hidden;
       // Headers stay behind: they may hold anything.
       return new Response(text, { status: response.status, headers: { 'content-type': 'application/json' } });
     } catch (error) {
@@ -45,16 +47,29 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function failureOf(response: Response, body: string): VLMError {
-  const { status } = response;
+function failureOf({ headers, status }: Pick<Response, 'headers' | 'status'>, body: string): VLMError {
   const { message, code } = quote(body);
   const sentence = `The provider answered ${status}`;
-  const details = { status, retryAfterMs: retryAfterOf(response.headers), providerSays: message };
+  const details = { status, retryAfterMs: retryAfterOf(headers), providerSays: message };
   if (status === 401 || status === 403) return new VLMError('authentication', sentence, details);
   // An empty account answers 429 as well, and waiting does not fill it.
   if (status === 429) return new VLMError(code === 'insufficient_quota' ? 'authentication' : 'rate_limited', sentence, details);
   if (status >= 500 || status === 408) return new VLMError('unavailable', sentence, details);
   return new VLMError('bad_request', sentence, details);
+}
+
+/** Routers answer 200 with nothing but an error in it: it means what its own code says, or, where that is no status, that the service is not well. */
+function hiddenFailureOf({ headers }: Response, text: string): VLMError | null {
+  try {
+    const body = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } | null } | null;
+    const answers = ['choices', 'content', 'candidates'].some((field) => body !== null && Object.hasOwn(body, field));
+    if (!body?.error || answers) return null;
+    const code = Number(body.error.code);
+    return failureOf({ headers, status: code >= 400 && code < 600 ? code : 500 }, text);
+  } catch {
+    // The SDK says it better.
+    return null;
+  }
 }
 
 /** The provider's own sentence where the body is one of the known shapes; strange bodies are not quoted at all. */

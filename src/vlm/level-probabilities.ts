@@ -20,7 +20,8 @@ export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field:
   let smallest = 1;
   for (const { token, logprob } of withSpoken(candidates, place)) {
     const probability = Math.min(1, Math.exp(logprob));
-    if (!Number.isFinite(probability)) continue;
+    // Some servers write null for what is too improbable.
+    if (typeof logprob !== 'number' || !Number.isFinite(probability)) continue;
     listed += probability;
     smallest = Math.min(smallest, probability);
     const level = levelOfToken(token, asLetters);

@@ -52,7 +52,8 @@ export type RoleSettings = Static<typeof RoleSettings>;
 const schema = Type.Object({
   reasoning: Type.Enum(['merged', 'paper'], { default: 'merged' }),
   planner_certain_from: Type.Number({ minimum: 0, default: 0.9, description: "Confidence of the embedded planner from which on no model plans; above 1: a model always does." }),
-  speculation: Type.Boolean({ default: true, description: 'Whether the tools begin while the model thinks.' }),
+  executor_ahead_from: Type.Number({ minimum: 0, default: 0.85, description: "Confidence of the embedded planner from which on the executor's call is made beside the planner's; above 1: never." }),
+  speculation: Type.Boolean({ default: true, description: 'Whether the tools, and the executor where the plan is likely, begin while the model thinks.' }),
   limits: Type.Object({
     max_calls: Type.Integer({ minimum: 0, default: 12 }),
     max_cost_usd: Nullable(Type.Number({ minimum: 0 }), 'Null: no limit.'),

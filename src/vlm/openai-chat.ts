@@ -2,12 +2,12 @@
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient } from './sdk-client.ts';
+import { createSdkClient, tokenCount } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createChatClient(settings: ClientSettings): VLMClient {
   return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
-    readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal })));
+    readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model));
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
@@ -43,24 +43,37 @@ function messagesOf({ system, turns, pictures }: VLMRequest): ChatCompletionMess
   ];
 }
 
-function readReply(completion: ChatCompletion): VLMReply {
+function readReply(completion: ChatCompletion, model: string): VLMReply {
   const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
   if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
   const { message, finish_reason, logprobs } = choice;
   if (message.refusal || finish_reason === 'content_filter') throw new VLMError('refusal', 'The model refused to answer');
-  const { usage } = completion;
+  const { usage } = completion as Partial<ChatCompletion>;
   return {
-    text: message.content ?? '',
-    model: completion.model,
+    text: textOf(message.content),
+    // Compatible servers leave out what they do not care for.
+    model: (completion as Partial<ChatCompletion>).model ?? model,
     complete: (finish_reason as string) !== 'length',
     tokens: logprobs?.content ? logprobs.content.map(spokenOf) : null,
-    usage: {
-      inputTokens: usage?.prompt_tokens ?? 0,
-      cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-      outputTokens: usage?.completion_tokens ?? 0,
-    },
+    usage: usage ? {
+      inputTokens: tokenCount(usage.prompt_tokens),
+      cachedInputTokens: tokenCount(usage.prompt_tokens_details?.cached_tokens),
+      outputTokens: tokenCount(usage.completion_tokens),
+    } : null,
   };
 }
 
+/** A string by the letter of the API; some servers answer with a list of parts, as requests have it. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: unknown) => {
+    const text: unknown = typeof part === 'object' && part !== null && 'text' in part ? part.text : part;
+    return typeof text === 'string' ? text : '';
+  }).join('');
+}
+
 type Logprob = NonNullable<NonNullable<ChatCompletion.Choice['logprobs']>['content']>[number];
-const spokenOf = ({ token, logprob, top_logprobs }: Logprob): SpokenToken => ({ token, logprob, alternatives: top_logprobs });
+/** The types promise the list; not every server keeps it. */
+type SpokenLogprob = Omit<Logprob, 'top_logprobs'> & { top_logprobs?: Logprob['top_logprobs'] | null };
+const spokenOf = ({ token, logprob, top_logprobs }: SpokenLogprob): SpokenToken => ({ token, logprob, alternatives: top_logprobs ?? [] });

@@ -16,3 +16,6 @@ export function createSdkClient<Sdk>(create: () => Promise<Sdk>, ask: (sdk: Sdk,
     },
   };
 }
+
+/** Of a reply whose types promise a number and whose server may not keep it. */
+export const tokenCount = (value: unknown): number => (typeof value === 'number' && value >= 0 ? value : 0);

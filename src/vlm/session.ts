@@ -17,6 +17,8 @@ import { VLMError, type VLMErrorKind } from './vlm-error.ts';
 
 export interface Question<T> {
   role: Role;
+  /** It may turn out that nobody wants the answer: asked only while the budget has room to spare; rejects with NoRoom otherwise. */
+  isAhead?: boolean;
   compose: (capabilities: Capabilities) => Promise<Composed<T>>;
 }
 
@@ -82,7 +84,7 @@ export function createSession(options: SessionOptions): Session {
 
   type Result<T> = { answer: Answered<T> } | { error: unknown; final: boolean };
 
-  async function askBackend<T extends object>(backend: Backend, { role, compose }: Question<T>, time: TimeLimit): Promise<Result<T>> {
+  async function askBackend<T extends object>(backend: Backend, { role, compose, isAhead = false }: Question<T>, time: TimeLimit): Promise<Result<T>> {
     const composed = await compose(backend.capabilities);
     const key = cacheKey(role, backend, composed, settings[role]);
     const known = cache?.get(key) as Answered<T> | undefined;
@@ -91,6 +93,7 @@ export function createSession(options: SessionOptions): Session {
       log.debug({ role, backend: backend.name, task: composed.task }, 'Model answer from the cache');
       return { answer: known };
     }
+    if (isAhead && !budget.hasRoomToSpare(backend, requestOf(composed, backend, settings[role], null))) throw new NoRoom('The budget has no room for a call that may be in vain');
     // Loading an SDK is not the provider's fault: it must not count as its time.
     await backend.client.warmUp();
     let complaint: Complaint | null = null;
@@ -104,7 +107,7 @@ export function createSession(options: SessionOptions): Session {
         record(error, role, backend.name, attempt);
         const failed = error instanceof Unanswered ? error.cause : error;
         complaint = error instanceof Unanswered ? error.complaint : null;
-        if (refusesLogprobs(failed, backend)) return askBackend(backend, { role, compose }, time);
+        if (refusesLogprobs(failed, backend)) return askBackend(backend, { role, compose, isAhead }, time);
         if (failed instanceof OutOfBudget) return { error: failed, final: true };
         if (time.until - performance.now() < SHORTEST_CALL_MS) return { error: failed, final: false };
         if (attempt >= settings[role].retry_attempts || (failed instanceof VLMError && failed.retry === 'never')) return { error: failed, final: false };
@@ -123,11 +126,12 @@ export function createSession(options: SessionOptions): Session {
   ): Promise<Answered<T>> {
     if (time.until - performance.now() < SHORTEST_CALL_MS) throw new VLMError('timeout', 'No time is left for a call');
     const request = requestOf(composed, backend, settings[role], complaint);
+    // Asked first: a call that is not made counts for nobody.
+    if (!backend.breaker.admits()) throw new VLMError('circuit_open', `${backend.name} failed repeatedly and is left alone for a while`);
     const reservation = budget.reserve(role, backend, request);
-    if ('refused' in reservation) throw new OutOfBudget(reservation.refused);
-    if (!backend.breaker.admits()) {
-      reservation.release(true);
-      throw new VLMError('circuit_open', `${backend.name} failed repeatedly and is left alone for a while`);
+    if ('refused' in reservation) {
+      backend.breaker.undecided();
+      throw new OutOfBudget(reservation.refused);
     }
     const started = performance.now();
     const limit = Math.max(1, Math.min(settings[role].timeout, time.until - started));
@@ -195,6 +199,11 @@ function refusesLogprobs(error: unknown, backend: Backend): boolean {
   const refuses = error instanceof VLMError && error.kind === 'bad_request' && /log.?prob/i.test(error.providerSays ?? '') && backend.capabilities.logprobs > 0;
   if (refuses) backend.capabilities = { ...backend.capabilities, logprobs: 0 };
   return refuses;
+}
+
+/** A call ahead was not made at all. */
+export class NoRoom extends Error {
+  override readonly name = 'NoRoom';
 }
 
 class OutOfBudget extends Error {

@@ -48,10 +48,13 @@ PAIRS = [
 ]
 
 
+# Routes that take pictures.
+DOORS = ("/assess", "/compare")
+
 # What a path parameter may name; every second case takes one of them.
 NAMES = {
     "/tools/{name}": ("SSIM", "psnr", "NIQE"),
-    "/schemas/{name}": ("PlannerOutput", "Assessment", "ExecutorOutput"),
+    "/schemas/{name}": ("PlannerOutput", "Assessment", "Comparison"),
     "/errors/{code}": ("IQA_BUSY", "IQA_INPUT_INVALID"),
     # scripts/contract.ts has it assessed beforehand.
     "/assess/{id}/resume": ("00000000-0000-4000-8000-000000000001",),
@@ -75,22 +78,24 @@ def map_path_parameters(
 @schemathesis.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:  # noqa: ARG001 (Schemathesis passes by name)
     """Forms send an empty text for what was left out, so that one is no wrong value."""
-    is_form = case.path == "/assess" and case.media_type == "multipart/form-data" and isinstance(case.body, dict)
+    is_form = case.path in DOORS and case.media_type == "multipart/form-data" and isinstance(case.body, dict)
     return not is_form or not any(value in ("", [""]) for name, value in case.body.items() if name != "query")
 
 
 @schemathesis.hook
 def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]) -> None:  # noqa: ARG001
-    if case.path != "/assess" or not isinstance(case.body, dict):
+    if case.path not in DOORS or not isinstance(case.body, dict):
         return
     body = dict(case.body)
     draw = zlib.crc32(repr(sorted(body.items())).encode(errors="replace"))
-    if draw % 3 == 0:
+    if draw % 3 == 0 and case.path == "/assess":
         case.headers = {**(case.headers or {}), "accept": "text/event-stream"}
     # The rarer pair is the larger one.
     image, reference = PAIRS[draw % 7 == 0]
     replace_file(body, "image", image)
     replace_file(body, "reference", reference)
+    if isinstance(body.get("images"), list):
+        body["images"] = [replaced(value, image if index else reference) for index, value in enumerate(body["images"])]
     component = case.meta.components.get(ParameterLocation.BODY) if case.meta else None
     if component is None or component.mode == GenerationMode.POSITIVE:
         make_sense(body)
@@ -109,12 +114,15 @@ def mend_header(case: schemathesis.Case) -> None:
 
 
 def replace_file(body: dict[str, Any], field: str, picture: bytes) -> None:
+    if field in body:
+        body[field] = replaced(body[field], picture)
+
+
+def replaced(value: Any, picture: bytes) -> Any:
     """Only what has the form of a file: anything else is what the case is about."""
-    value = body.get(field)
     if isinstance(value, dict) and set(value) == {"base64"} and isinstance(value["base64"], str) and value["base64"]:
-        body[field] = {"base64": base64.b64encode(picture).decode()}
-    elif isinstance(value, bytes) or type(value).__name__ in ("Binary", "File"):
-        body[field] = picture
+        return {"base64": base64.b64encode(picture).decode()}
+    return picture if isinstance(value, bytes) or type(value).__name__ in ("Binary", "File") else value
 
 
 def make_sense(body: dict[str, Any]) -> None:

@@ -48,28 +48,54 @@ t.test('one role may fail alone', async (t) => {
   t.ok(body.executor_evidence?.distortion_analysis);
 });
 
-t.test('degrade: none makes a problem of it: 502, or 504 when time ran out', async (t) => {
-  const double = await startProviderDouble(t);
-  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none', timeout: 150 }) });
-  double.play({ fail: 500 });
-  const failed = await app.inject(await formRequest({ image, query: FREE_FORM }));
-  t.match(failed.json<Problem>(), { status: 502, code: 'IQA_MODEL_FAILED', detail: 'The planner failed: openai.gpt-4o gave no valid answer (The provider answered 500)' });
-  double.play({ misbehave: 'never' });
-  const late = await app.inject(await formRequest({ image, query: FREE_FORM }));
-  t.match(late.json<Problem>(), { status: 504, code: 'IQA_MODEL_TIMEOUT' });
-  double.play({ say: MERGED_ANSWER }, { fail: 503 });
-  const summarizer = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
-  t.match(summarizer.json<Problem>(), { status: 502, detail: /^The summarizer failed/ });
-});
-
-t.test('degrade: none in the executor leaves its evidence empty, with the reason in the log, and the summarizer answers', async (t) => {
+t.test('degrade: none makes a problem of it, whichever role failed: 502', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none' }) });
-  double.play({ fail: 500 }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
-  const body = (await app.inject(await formRequest({ image, query: 'Rate this photo.', max_replan_iterations: '0' }))).json<Assessment>();
+  const because = 'openai.gpt-4o gave no valid answer (The provider answered 500)';
+  double.play({ fail: 500 });
+  const planner = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.match(planner.json<Problem>(), { status: 502, code: 'IQA_MODEL_FAILED', detail: `The planner failed: ${because}` });
+  double.play({ fail: 500 });
+  const executor = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.match(executor.json<Problem>(), { status: 502, code: 'IQA_MODEL_FAILED', detail: `The executor failed: ${because}` });
+  t.equal(double.seen.length, 2, 'the summarizer was not asked');
+  double.play({ say: MERGED_ANSWER }, { fail: 500 });
+  const summarizer = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.match(summarizer.json<Problem>(), { status: 502, detail: `The summarizer failed: ${because}` });
+});
+
+t.test('degrade: none and no answer in time: 504', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({}, { retry_attempts: 1, degrade: 'none', timeout: 150 }) });
+  double.otherwise({ misbehave: 'never' });
+  const planner = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.match(planner.json<Problem>(), { status: 504, code: 'IQA_MODEL_TIMEOUT', detail: /^The planner failed/ });
+  const executor = await app.inject(await formRequest({ image, query: 'Rate this photo.' }));
+  t.match(executor.json<Problem>(), { status: 504, code: 'IQA_MODEL_TIMEOUT', detail: /^The executor failed/ });
+});
+
+// Scenario: replanning-logic / Executor fails on replan
+t.test('degrade: none in the executor on a replan: the summarizer receives the error in the evidence and answers', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({ cache: { entries: 0 } }, { retry_attempts: 1, degrade: 'none' }) });
+  const replan = { ...LEVELS_ANSWER, final_answer: 'Hm.', need_replan: true, replan_reason: 'Missing severities' };
+  double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: replan }, { say: GLOBAL_PLAN_ANSWER }, { fail: 500 }, { say: { ...LEVELS_ANSWER, final_answer: 'Noise, I think.' } });
+  const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.equal(response.statusCode, 200, response.body);
+  const body = response.json<Assessment>();
   t.match(body.executor_evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ tool_name: 'executor', error: /The provider answered 500/ }] });
-  t.match(body.quality_score, { method: 'reasoner_only', level: 'Good' });
-  t.equal(body.metadata.degraded, true);
+  t.match(body, { error: null, summarizer_result: { final_answer: 'Noise, I think.' }, metadata: { degraded: true, degraded_reason: /executor failed/ } });
+  t.ok(body.iteration_count <= 2, 'the limit ends it');
+});
+
+t.test('degrade: none in the summarizer on a replan: 200, the error told, the last good result kept', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels({ cache: { entries: 0 } }, { retry_attempts: 1, degrade: 'none' }) });
+  const replan = { ...LEVELS_ANSWER, final_answer: 'Hm.', need_replan: true, replan_reason: 'Missing severities' };
+  double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: replan }, { say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { fail: 401 });
+  const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
+  t.equal(response.statusCode, 200, response.body);
+  t.match(response.json<Assessment>(), { error: /^The summarizer failed: openai/, summarizer_result: { final_answer: 'Hm.', need_replan: true }, metadata: { degraded: true } });
 });
 
 t.test('a planner that fails on a replan: 200, the error told, the last good result kept', async (t) => {

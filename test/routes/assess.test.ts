@@ -158,6 +158,23 @@ t.test('pictures without structure get no score, however well that might look', 
   }
 });
 
+t.test('a picture too small for the best tool is scored by one that takes it, and that is no degradation', async (t) => {
+  const { metadata, diagnostics } = await assess({ image: await makePicture({ width: 64, height: 64 }).png().toBuffer() });
+  t.strictSame(diagnostics.tools.map(({ tool_name }) => tool_name), ['BRISQUE']);
+  t.equal(metadata.degraded, false);
+});
+
+t.test('an explanation says where the leading distortion is, a rating makes no map', async (t) => {
+  const explained = await assess({ image: blurred, reference: original, query: 'What is wrong with this image?' });
+  t.match(explained.diagnostics.findings[0], { distortion: 'Blurs', place: { where: String, map: 'MDSI' } });
+  t.match(explained.summarizer_result?.quality_reasoning, /blur( all over the picture|, most visible |, in several places)/);
+  const alone = await assess({ image: blurred, query: 'Where is the blur?' });
+  t.match(alone.diagnostics.findings[0]?.place, { map: 'edge_width_px' });
+  t.match(alone.summarizer_result?.final_answer, /blur( all over the picture|, most visible |, in several places)/);
+  const rated = await assess({ image: blurred, reference: original, query: 'Rate the quality of this photo.' });
+  t.ok(rated.diagnostics.findings.every(({ place }) => place === null));
+});
+
 t.test('what could not be measured is not praised', async (t) => {
   const { summarizer_result } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
   t.equal(summarizer_result?.final_answer, 'Unable to determine');

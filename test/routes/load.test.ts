@@ -19,7 +19,7 @@ const adjustPipeline = (change: (pipeline: Pipeline) => Partial<Pipeline>): NonN
 t.test('two at work, sixteen waiting, and only the nineteenth is refused with Retry-After', async (t) => {
   const measuring: (() => void)[] = [];
   const origin = await slowSidecar(t, (response) => { measuring.push(() => { response.destroy(); }); });
-  const { app } = await buildTestApp(t, { origin: () => origin, adjust: adjustPipeline(() => ({ admission: { running: 2, waiting: 16 } })) });
+  const { app } = await buildTestApp(t, { origin: () => origin, adjust: adjustPipeline(() => ({ admission: { running: 2, thinking: 0, waiting: 16 } })) });
   const ask = async (index: number) => app.inject(await formRequest({ image: pictures[index] ?? Buffer.alloc(0) }));
   const waiting = Array.from({ length: 18 }, (_, index) => ask(index));
   await until(() => measuring.length === 2);
@@ -36,7 +36,7 @@ t.test('two at work, sixteen waiting, and only the nineteenth is refused with Re
 
 t.test('an upload that comes to a standstill is cut with 408, and its seat and files are free again', async (t) => {
   const { app, spool } = await buildTestApp(t, {
-    adjust: adjustPipeline((pipeline) => ({ admission: { running: 1, waiting: 1 }, timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 700 } })),
+    adjust: adjustPipeline((pipeline) => ({ admission: { running: 1, thinking: 0, waiting: 1 }, timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 700 } })),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -75,10 +75,28 @@ export async function formRequest(fields: FormFields, url = '/assess'): Promise<
     else if (Buffer.isBuffer(value)) form.append(name, new Blob([new Uint8Array(value)]), `${name}.bin`);
     else form.append(name, new Blob([new Uint8Array(value.data)], { type: value.type ?? 'application/octet-stream' }), value.filename);
   }
+  return encodeForm(form, url);
+}
+
+async function encodeForm(form: FormData, url: string): Promise<InjectOptions> {
   const encoded = new Response(form);
   return {
     method: 'POST', url,
     headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
     payload: Buffer.from(await encoded.arrayBuffer()),
   };
+}
+
+export interface ComparedFiles {
+  images: readonly Buffer[];
+  reference?: Buffer;
+}
+
+/** A multipart POST /compare: `images` repeated, a file each. */
+export async function compareRequest({ images, reference }: ComparedFiles, fields: Record<string, string> = {}): Promise<InjectOptions> {
+  const form = new FormData();
+  for (const [index, image] of images.entries()) form.append('images', new Blob([new Uint8Array(image)]), `${index}.bin`);
+  if (reference) form.append('reference', new Blob([new Uint8Array(reference)]), 'reference.bin');
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return encodeForm(form, '/compare');
 }

@@ -78,6 +78,7 @@ export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<Pr
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
+    const arrived = performance.now();
     const wire = wireOf(request.url ?? '');
     try {
       const read = READERS[wire](request, JSON.parse(body) as never);
@@ -86,7 +87,7 @@ export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<Pr
       seen.push(read);
       const step = steps.shift() ?? rest;
       if (!step) throw new Error(`the script has no step for request ${seen.length}: ${read.turns.at(-1)?.text.slice(0, 200) ?? ''}`);
-      await play(step, read, response);
+      await play(step, read, response, arrived);
     } catch (error) {
       // What a provider would refuse, it refuses; the test fails at its end as well.
       complaints.push(error instanceof Error ? error.message : String(error));
@@ -126,10 +127,11 @@ function wireOf(path: string): Wire {
   throw new Error(`no provider has the path ${path}`);
 }
 
-async function play(step: Step, request: SeenRequest, response: ServerResponse): Promise<void> {
-  if (typeof step === 'function') return play(await step(request), request, response);
+async function play(step: Step, request: SeenRequest, response: ServerResponse, arrived: number): Promise<void> {
+  if (typeof step === 'function') return play(await step(request), request, response, arrived);
   if ('say' in step) {
-    if (step.after) await delay(step.after);
+    // From the arrival: what the double checks before is no part of the provider's time.
+    if (step.after) await delay(Math.max(0, step.after - (performance.now() - arrived)));
     const text = typeof step.say === 'string' ? step.say : JSON.stringify(step.say);
     send(response, 200, WRITERS[request.wire](request, { text, ...(step.levels ? { levels: step.levels } : {}) })); return;
   }

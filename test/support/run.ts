@@ -21,6 +21,7 @@ export function scriptEvidence(values: ToolValues): EvidenceSource {
   return {
     prefetch: () => Promise.resolve(),
     dropPrefetch: () => undefined,
+    shorterSide: () => 512,
     availableTools: async () => [...registry.rows],
     measure: async () => new Map(),
     run: async (runs) => runs.map(({ tool, region }): ToolOutcome => {
@@ -29,6 +30,7 @@ export function scriptEvidence(values: ToolValues): EvidenceSource {
       return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: 0.01, cached: false };
     }),
     maps: async () => [],
+    locate: async (sought) => sought.map(() => null),
     statistics: () => ({ hits: 0, misses: 0, sidecarMs: 0, sidecarVersion: null }),
   };
 }

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 
 const TOOLS = JSON.stringify({
   contract: 1, engine: 'slow', measurements: { version: '1', catalogue: [] }, limits: { max_bytes: 1, max_pixels: 1, max_regions: 1, max_tools: 1 },
-  tools: [{ name: 'NIQE', version: '1.0.0', needs_reference: false, min_side: 1, has_map: false, available: true, reason: null }],
+  tools: [{ name: 'NIQE', version: '1.0.1', needs_reference: false, min_side: 1, has_map: false, available: true, reason: null }],
 });
 const HEALTH = JSON.stringify({ status: 'ok', contract: 1, workers: { total: 1, busy: 0 }, queue: { waiting: 0, limit: 1 } });
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { DISTORTION_CATEGORIES } from '../../schemas/vocabulary.ts';
 import { cacheKey, createResultCache } from '../../src/tools/cache.ts';
 import { calibrate } from '../../src/tools/calibration.ts';
-import { createRegistry, describeTools, rankTools } from '../../src/tools/registry.ts';
+import { createRegistry, describeTools, rankTools, runnableTools } from '../../src/tools/registry.ts';
 import { registry } from '../support/run.ts';
 
 t.test('lookup by name and alias, whatever the case; a name is never shared', async (t) => {
@@ -24,7 +24,12 @@ t.test('availability follows the sidecar, version by version', async (t) => {
     ],
   };
   const reasons = Object.fromEntries(describeTools(registry, offered).map(({ name, available, reason }) => [name, available ? 'ok' : reason]));
-  t.match(reasons, { SSIM: 'ok', NIQE: /version 1.0.0 but the sidecar runs 0.0.1/, GMSD: 'no weights', PSNR: 'The sidecar does not have this tool' });
+  t.match(reasons, { SSIM: 'ok', NIQE: /version 1.0.1 but the sidecar runs 0.0.1/, GMSD: 'no weights', PSNR: 'The sidecar does not have this tool' });
+  t.strictSame(runnableTools(registry, offered).map(({ name }) => name), ['SSIM']);
+  t.equal(describeTools(registry, offered), describeTools(registry, offered), 'worked out once for one answer of the sidecar');
+  const renewed = { ...offered, tools: offered.tools.slice(1) };
+  t.strictSame(runnableTools(registry, renewed), [], 'and anew for the next one');
+  t.strictSame(runnableTools(createRegistry([registry.find('SSIM')!]), offered).length, 1, 'for each registry by itself');
 });
 
 t.test('ranking: full-reference first where there is a reference, then by strength, then by cost', async (t) => {
@@ -34,6 +39,8 @@ t.test('ranking: full-reference first where there is a reference, then by streng
     const strengths = ranked.filter((row) => row.type === 'FR').map((row) => row.strengths[category] ?? 0);
     t.strictSame(strengths, strengths.toSorted((a, b) => b - a));
     t.equal(ranked[0]?.type, 'FR');
+    t.ok(rankTools(registry.rows, category, false, 64).every((row) => row.min_side <= 64), 'none that refuses a picture of 64 pixels');
+    t.ok(rankTools(registry.rows, category, false, 4).length > 0, 'where all refuse, the best says so itself');
   }
 });
 

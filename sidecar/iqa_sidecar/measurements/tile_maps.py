@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, ToolError
-from . import VERSION, measure
-from .blocking import find_grid
-from .edge_profiles import find_edges, measure_profiles
+from . import VERSION
+from .blocking import find_grid, measure_blocking
+from .edge_profiles import Edges, find_edges, measure_profiles
+from .edges import measure_edges
+from .measurement import Values
 from .noise import block_strengths, measure_noise
 
 _TILE = 32
@@ -28,8 +30,7 @@ _BLOCKINESSES = (0.02, 1.59)
 
 def blur_map(picture: Picture) -> Plane:
     """Median width of each tile's edges. A tile without edges shows no blur."""
-    smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
-    edges, _slope = find_edges(smooth, measure_noise(picture)["noise_sigma"] or 0)
+    edges = picture.derive("edges", _find_edges)
     chosen = np.arange(len(edges.x))[:: max(1, -(-len(edges.x) // _MOST_EDGES))]
     edges = edges.take(chosen)
     rows, columns = _tiles(picture)
@@ -93,9 +94,23 @@ def _scale(values: Plane, ends: tuple[float, float]) -> Plane:
     return np.asarray(np.clip((bad - values) / (bad - good), 0, 1), np.float32)
 
 
-def _create_tool(name: str, draw: Callable[[Picture], Plane]) -> Tool:
+def _find_edges(picture: Picture) -> Edges:
+    smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
+    return find_edges(smooth, measure_noise(picture)["noise_sigma"] or 0)[0]
+
+
+# Each its own part of the measurements only: a map is asked for while somebody waits for the answer.
+def _measure_edges(picture: Picture) -> Values:
+    return measure_edges(picture, picture.derive("edges", _find_edges))
+
+
+def _measure_blocking(picture: Picture) -> Values:
+    return measure_blocking(picture, None)[0]
+
+
+def _create_tool(name: str, measure: Callable[[Picture], Values], draw: Callable[[Picture], Plane]) -> Tool:
     def score(pair: Pair, wants_map: bool) -> Result:
-        value = measure(pair.image, None)[name]
+        value = measure(pair.image)[name]
         if value is None:
             raise ToolError(
                 "NOT_FINITE", f"{name} is not defined for these pixels (a picture without edges, for example)"
@@ -106,6 +121,10 @@ def _create_tool(name: str, draw: Callable[[Picture], Plane]) -> Tool:
 
 
 TOOLS = {
-    name: _create_tool(name, draw)
-    for name, draw in (("edge_width_px", blur_map), ("noise_sigma", noise_map), ("blockiness", blockiness_map))
+    name: _create_tool(name, measure, draw)
+    for name, measure, draw in (
+        ("edge_width_px", _measure_edges, blur_map),
+        ("noise_sigma", measure_noise, noise_map),
+        ("blockiness", _measure_blocking, blockiness_map),
+    )
 }

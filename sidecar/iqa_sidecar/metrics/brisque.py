@@ -8,9 +8,18 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bands import split_rows
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool
-from .natural_scene import Vector, fit_asymmetric, fit_symmetric, halve_bicubic, neighbour_products, normalise
+from .natural_scene import (
+    Vector,
+    fit_asymmetric,
+    fit_symmetric,
+    halve_bicubic,
+    neighbour_products,
+    normalise,
+    sum_sides,
+)
 
 _REGRESSION_FILE = Path(__file__).parents[1] / "data" / "brisque_svr.npz"
 
@@ -23,9 +32,16 @@ def features(picture: Picture) -> Vector:
 def _scale_features(luma: Plane) -> Vector:
     # Zeros outside the picture, as the authors' filter takes them.
     mscn = normalise(luma, cv2.BORDER_CONSTANT)
+    rows, columns = mscn.shape
+    sums = np.zeros((4, 6, 1))
+    for band in split_rows(rows, columns):
+        # Row -1 is the last: the products wrap around the picture.
+        products = neighbour_products(mscn[band], mscn[band.start - 1], columns)
+        for total, product in zip(sums, products, strict=True):
+            total += sum_sides(product, columns)
     values = [*fit_symmetric(mscn)]
-    for product in neighbour_products(mscn, mscn.shape[1]):
-        fit = fit_asymmetric(product, mscn.shape[1])
+    for total in sums:
+        fit = fit_asymmetric(total)
         values += [fit.shape[0], fit.mean[0], fit.left[0] ** 2, fit.right[0] ** 2]
     return np.array(values)
 
@@ -69,7 +85,7 @@ def create_tool(regression: Regression) -> Tool:
         value = regression.predict(features(pair.image))
         return Result(min(100.0, max(0.0, value)))
 
-    return Tool(name="BRISQUE", version="1.0.0", needs_reference=False, min_side=32, has_map=False, score=score)
+    return Tool(name="BRISQUE", version="1.0.1", needs_reference=False, min_side=32, has_map=False, score=score)
 
 
 TOOL = create_tool(Regression.load(_REGRESSION_FILE))

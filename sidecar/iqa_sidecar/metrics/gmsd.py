@@ -2,13 +2,12 @@
 
 import math
 
-import cv2
 import numpy as np
 
 from ..bands import split_rows
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
-from .pooling import inside
+from .pooling import inside, variance_of
 from .similarity import PREWITT, gradient_energy, similarity_of_squares
 
 # Stabilises the ratio where both gradients are weak; the paper's value for 0..255.
@@ -20,7 +19,8 @@ def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
     whole = pair.local_map("gmsd", lambda: _compare(pair.image, reference_of(pair)))
     local = inside(pair, whole, _SHRINK)
-    deviation = float(cv2.meanStdDev(local)[1][0, 0]) * math.sqrt(local.size / (local.size - 1))
+    # What is missing to 1 deviates as much, and is exactly 0 for equal pictures.
+    deviation = math.sqrt(variance_of(1 - local) * local.size / (local.size - 1))
     return Result(deviation, local if wants_map else None)
 
 
@@ -43,4 +43,4 @@ def _half(picture: Picture) -> Plane:
     return half
 
 
-TOOL = Tool(name="GMSD", version="1.1.0", needs_reference=True, min_side=8, has_map=True, pools_map=True, score=score)
+TOOL = Tool(name="GMSD", version="1.1.1", needs_reference=True, min_side=8, has_map=True, pools_map=True, score=score)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
+from .pooling import variance_of
 from .similarity import PREWITT, gradient_energy
 
 _CONSTANT = np.float32(170)
@@ -22,7 +23,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     total = 0.0
     for weight, image, reference in zip(_WEIGHTS, *planes, strict=True):
         missing = _compare(gradient_energy(image, PREWITT), gradient_energy(reference, PREWITT))
-        total += weight * float(cv2.meanStdDev(missing)[1][0, 0]) ** 2
+        total += weight * variance_of(missing)
     return Result(math.sqrt(total))
 
 
@@ -58,4 +59,4 @@ def _compare(first: Plane, second: Plane) -> Plane:
     return first
 
 
-TOOL = Tool(name="MS-GMSD", version="1.0.0", needs_reference=True, min_side=17, has_map=False, score=score)
+TOOL = Tool(name="MS-GMSD", version="1.0.1", needs_reference=True, min_side=17, has_map=False, score=score)

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bands import split_rows
 from ..picture import Plane
 
 Vector = NDArray[np.float64]
@@ -15,38 +16,59 @@ Vector = NDArray[np.float64]
 
 def normalise(luma: Plane, border: int) -> Plane:
     """MSCN coefficients (x - μ) / (σ + 1) under a 7 × 7 Gaussian of σ 7/6; `border` is cv2's rule outside."""
-    padded = np.asarray(cv2.copyMakeBorder(luma, _RADIUS, _RADIUS, _RADIUS, _RADIUS, border, value=0.0), np.float32)
+    rows, columns = luma.shape
+    result = np.empty((rows, columns), np.float32)
+    for band in split_rows(rows, columns):
+        first, stop = max(0, band.start - _RADIUS), min(rows, band.stop + _RADIUS)
+        above, below = _RADIUS - (band.start - first), _RADIUS - (stop - band.stop)
+        padded = cv2.copyMakeBorder(luma[first:stop], above, below, _RADIUS, _RADIUS, border, value=0.0)
+        _normalise_band(np.asarray(padded, np.float32), result[band])
+    return result
+
+
+def _normalise_band(padded: Plane, out: Plane) -> None:
     # Around mid-grey the squares are four times smaller, and so is what float32 loses in E[x²] - μ².
     padded -= 128
     mean = _filter(padded)
-    centred = padded[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS] - mean
+    np.subtract(padded[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS], mean, out=out)
     padded *= padded
     deviation = _filter(padded)
     mean *= mean
     deviation -= mean
     np.abs(deviation, out=deviation)
-    np.sqrt(deviation, out=deviation)
+    cv2.sqrt(deviation, deviation)
     deviation += 1
-    centred /= deviation
-    return centred
+    out /= deviation
 
 
-def neighbour_products(mscn: Plane, block_width: int) -> Iterator[Plane]:
+def neighbour_products(mscn: Plane, above: Plane, block_width: int) -> Iterator[Plane]:
     """Products with the left, upper, upper left and upper right neighbour, wrapping around inside each block.
 
-    The rows are those of one row of blocks, each block `block_width` columns wide. Every product is a new array.
+    `above` is the row over the first; every block is `block_width` columns wide. The products share one array.
     """
-    left, right = np.empty_like(mscn), np.empty_like(mscn)
-    left[:, 1:] = mscn[:, :-1]
-    left[:, ::block_width] = mscn[:, block_width - 1 :: block_width]
-    right[:, :-1] = mscn[:, 1:]
-    right[:, block_width - 1 :: block_width] = mscn[:, ::block_width]
-    yield mscn * left
-    for neighbour in (mscn, left, right):
-        product = np.empty_like(mscn)
+    product, left, right = np.empty_like(mscn), _shift(mscn, block_width, 1), _shift(mscn, block_width, -1)
+    yield np.multiply(mscn, left, out=product)
+    beyond = above[None]
+    for neighbour, over in (
+        (mscn, beyond),
+        (left, _shift(beyond, block_width, 1)),
+        (right, _shift(beyond, block_width, -1)),
+    ):
         np.multiply(mscn[1:], neighbour[:-1], out=product[1:])
-        np.multiply(mscn[0], neighbour[-1], out=product[0])
+        np.multiply(mscn[:1], over, out=product[:1])
         yield product
+
+
+def _shift(rows: Plane, block_width: int, step: int) -> Plane:
+    """Each block's columns turned by one."""
+    result = np.empty_like(rows)
+    if step > 0:
+        result[:, 1:] = rows[:, :-1]
+        result[:, ::block_width] = rows[:, block_width - 1 :: block_width]
+    else:
+        result[:, :-1] = rows[:, 1:]
+        result[:, block_width - 1 :: block_width] = rows[:, ::block_width]
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +84,26 @@ class AsymmetricFit:
     mean: Vector
 
 
-def fit_asymmetric(values: Plane, block_width: int) -> AsymmetricFit:
-    """Moment matching of Lasmar et al. 2009. Overwrites `values`. A block without one of the signs gives NaN."""
-    count = values.shape[0] * block_width
-    negative = np.minimum(values, 0)
-    left_count = _count_blocks(values < 0, block_width)
-    right_count = _count_blocks(values > 0, block_width)
-    absolute = _sum_blocks(values, block_width) - 2 * _sum_blocks(negative, block_width)
-    values *= values
-    negative *= negative
-    square, left_square = _sum_blocks(values, block_width), _sum_blocks(negative, block_width)
+def sum_sides(values: Plane, block_width: int) -> NDArray[np.float64]:
+    """For each block: number of values, of negative and of positive ones, Σ|x|, Σx², Σx² of the negative ones.
+
+    Sums of several bands of a block can be added up.
+    """
+    size = np.abs(values)
+    below = np.less(values, 0)
+    absolute = _sum_blocks(size, block_width, cv2.REDUCE_SUM)
+    square = _sum_blocks(size, block_width, cv2.REDUCE_SUM2)
+    # |x| - x is -2x where x is negative, and 0 elsewhere: far faster than picking the negative ones.
+    size -= values
+    left_square = _sum_blocks(size, block_width, cv2.REDUCE_SUM2) / 4
+    left_count, right_count = _count_blocks(below, block_width), _count_blocks(np.greater(values, 0), block_width)
+    count = np.full(len(square), float(values.shape[0] * block_width))
+    return np.array([count, left_count, right_count, absolute, square, left_square])
+
+
+def fit_asymmetric(sums: NDArray[np.float64]) -> AsymmetricFit:
+    """Moment matching of Lasmar et al. 2009, from `sum_sides`. A block without one of the signs gives NaN."""
+    count, left_count, right_count, absolute, square, left_square = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.sqrt(left_square / left_count)
         right = np.sqrt((square - left_square) / right_count)
@@ -101,17 +133,23 @@ def _nearest_shape(moment: Vector) -> NDArray[np.intp]:
 def halve_bicubic(plane: Plane) -> Plane:
     """Half size by the antialiased bicubic filter of Matlab's imresize, mirrored at the edges; odd sides round up."""
     height, width = ((side + 1) // 2 for side in plane.shape)
-    below, right = 2 * height + 3 - plane.shape[0] + 1, 2 * width + 3 - plane.shape[1] + 1
-    padded = np.asarray(cv2.copyMakeBorder(plane, 3, below, 3, right, cv2.BORDER_REFLECT), np.float32)
-    rows = _decimate(padded, height)
-    return np.ascontiguousarray(_decimate(np.ascontiguousarray(rows.T), width).T)
+    result = np.empty((height, width), np.float32)
+    below = 2 * height + 4 - plane.shape[0]
+    padded = np.asarray(cv2.copyMakeBorder(plane, 3, below, 0, 0, cv2.BORDER_REFLECT), np.float32)
+    for band in split_rows(height, 2 * width):
+        rows = _decimate_rows(padded[2 * band.start : 2 * band.stop + 6])
+        # The columns' filter is computed everywhere and used at every second place: still faster than turning the rows.
+        wide = cv2.copyMakeBorder(rows, 0, 0, 3, 4, cv2.BORDER_REFLECT)
+        result[band] = cv2.filter2D(wide, -1, _BICUBIC_TAPS, anchor=(3, 0))[:, 3 : 3 + 2 * width : 2]
+    return result
 
 
-def _decimate(padded: Plane, height: int) -> Plane:
+def _decimate_rows(padded: Plane) -> Plane:
     """Eight symmetric taps on every second row."""
+    height = (len(padded) - 6) // 2
     result = np.zeros((height, padded.shape[1]), np.float32)
     for tap, weight in enumerate(_BICUBIC):
-        pair = padded[tap : tap + 2 * height : 2] + padded[7 - tap : 7 - tap + 2 * height : 2]
+        pair = padded[tap : tap + 2 * height - 1 : 2] + padded[7 - tap : 7 - tap + 2 * height - 1 : 2]
         pair *= weight
         result += pair
     return result
@@ -122,9 +160,10 @@ def _filter(padded: Plane) -> Plane:
     return filtered[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS]
 
 
-def _sum_blocks(values: Plane, block_width: int) -> Vector:
-    columns = values.sum(axis=0).reshape(-1, block_width)
-    return np.asarray(columns.sum(axis=1, dtype=np.float64))
+def _sum_blocks(values: Plane, block_width: int, kind: int) -> Vector:
+    """Of x or x²: down the columns first, by OpenCV's kind of reduction."""
+    columns = np.asarray(cv2.reduce(values, 0, kind))
+    return np.asarray(columns.reshape(-1, block_width).sum(axis=1, dtype=np.float64))
 
 
 def _count_blocks(mask: NDArray[np.bool_], block_width: int) -> Vector:
@@ -150,6 +189,7 @@ _RADIUS = 3
 _KERNEL = _gaussian_kernel()
 # Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small picture, halved.
 _BICUBIC = np.array([-3, -9, 29, 111], np.float32) / 256
+_BICUBIC_TAPS = np.concatenate([_BICUBIC, _BICUBIC[::-1]])[None]
 # The shapes that a fit chooses from: 0.2, 0.201 .. 10 as in the authors' code, and NaN for blocks without statistics.
 _ALPHAS = [step / 1000 for step in range(200, 10_001)]
 _GAMMAS = np.array([[math.gamma(order / alpha) for order in (1, 2, 3)] for alpha in _ALPHAS]).T

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..picture import Pair, Plane
 from ..tool import Result, Tool
-from .natural_scene import Vector, fit_asymmetric, halve_bicubic, neighbour_products, normalise
+from .natural_scene import Vector, fit_asymmetric, halve_bicubic, neighbour_products, normalise, sum_sides
 
 # Pixels; the published pristine model was learnt from blocks of this side.
 _BLOCK = 96
@@ -38,10 +38,10 @@ def _block_features(luma: Plane, side: int) -> Vector:
 def _strip_features(mscn: Plane, side: int) -> Vector:
     """One row of blocks at a time, because its planes stay in the processor's cache."""
     columns = []
-    for product in neighbour_products(mscn, side):
-        fit = fit_asymmetric(product, side)
+    for product in neighbour_products(mscn, mscn[-1], side):
+        fit = fit_asymmetric(sum_sides(product, side))
         columns += [fit.shape, fit.mean, fit.left * fit.scale, fit.right * fit.scale]
-    fit = fit_asymmetric(mscn, side)
+    fit = fit_asymmetric(sum_sides(mscn, side))
     return np.column_stack([fit.shape, (fit.left + fit.right) * fit.scale / 2, *columns])
 
 
@@ -50,4 +50,4 @@ _PRISTINE_MEAN = np.array(_PRISTINE["mean"])
 _PRISTINE_COVARIANCE = np.array(_PRISTINE["covariance"])
 
 # Two blocks each way: a covariance of fewer says nothing.
-TOOL = Tool(name="NIQE", version="1.0.0", needs_reference=False, min_side=2 * _BLOCK, has_map=False, score=score)
+TOOL = Tool(name="NIQE", version="1.0.1", needs_reference=False, min_side=2 * _BLOCK, has_map=False, score=score)

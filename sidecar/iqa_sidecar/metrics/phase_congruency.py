@@ -23,8 +23,8 @@ _EPSILON = np.float32(1e-4)
 # A bank takes 32 bytes a pixel; larger ones (ribbons, which nothing has shrunk) are made anew.
 _LARGEST_KEPT = 2**19
 # What is computed for each pixel, in bands that stay in the processor's cache.
-_BAND_ROWS = 32
-_BAND_PLANES = 2 * _SCALES + 5
+_BAND_ROWS = 64
+_BAND_PLANES = 2 * _SCALES + 6
 
 
 def phase_congruency(plane: Plane) -> Plane:
@@ -70,13 +70,14 @@ def _add_band(responses: Plane, threshold: np.float32, work: Plane, energy: Plan
     With z the response of one scale and S = Σ z, the energy is (|S|² - Σ |Im(z S*)|) / (|S| + ε).
     """
     planes = [plane[: len(energy)] for plane in work]
-    evens, odds, (even, odd, local, scratch, other) = planes[:_SCALES], planes[_SCALES:-5], planes[-5:]
+    evens, odds = planes[:_SCALES], planes[_SCALES : 2 * _SCALES]
+    even, odd, local, strength, scratch, other = planes[2 * _SCALES :]
     for scale, response in enumerate(responses):
         cv2.split(response, [evens[scale], odds[scale]])
         np.multiply(evens[scale], evens[scale], out=scratch)
         np.multiply(odds[scale], odds[scale], out=other)
         scratch += other
-        np.sqrt(scratch, out=scratch)
+        cv2.sqrt(scratch, scratch)
         amplitude += scratch
     for total, parts in ((even, evens), (odd, odds)):
         np.add(parts[0], parts[1], out=total)
@@ -84,7 +85,7 @@ def _add_band(responses: Plane, threshold: np.float32, work: Plane, energy: Plan
             total += part
     np.multiply(even, even, out=local)
     local += np.multiply(odd, odd, out=scratch)
-    strength = np.sqrt(local)
+    cv2.sqrt(local, strength)
     strength += _EPSILON
     for scale in range(_SCALES):
         np.multiply(odds[scale], even, out=scratch)
@@ -97,8 +98,10 @@ def _add_band(responses: Plane, threshold: np.float32, work: Plane, energy: Plan
 
 def _median_power(response: Plane) -> float:
     """The mean of the two in the middle when there is an even number."""
-    power = np.square(response[..., 0])
-    power += np.square(response[..., 1])
+    power, odd = cv2.split(response)
+    power *= power
+    odd *= odd
+    power += odd
     values = power.ravel()
     middle = values.size // 2
     # A sample says between which values the middle surely lies: few are left to sort.

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
+# Neighbouring outputs, the first input they need, and the matrix from the inputs that begin there.
+Group = tuple[slice, int, Matrix]
 
 # Outputs computed by one small matrix product: more waste multiplications by zero, fewer waste calls.
-_GROUP = 16
+_GROUP = 8
+_GROUPS_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,10 @@ def find_taps(source: int, target: int) -> Taps:
 
 def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
     """Three planes of height × width, without rounding to integers."""
-    rows = _resample_rows(pixels, height)
-    planes = np.concatenate(cv2.split(rows.reshape(height, pixels.shape[1], 3)))
+    rows = _resample_rows(pixels, height).reshape(height, pixels.shape[1], 3)
+    channels = np.empty((3, height, pixels.shape[1]), np.float32)
+    cv2.split(rows, list(channels))
+    planes = channels.reshape(3 * height, -1)
     result = np.empty((len(planes), width), np.float32)
     for chosen, first, matrix in _groups(pixels.shape[1], width):
         np.matmul(planes[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
@@ -57,18 +62,40 @@ def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
 def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:
     flat = pixels.reshape(len(pixels), -1)
     result = np.empty((height, flat.shape[1]), np.float32)
-    for chosen, first, matrix in _groups(len(pixels), height):
-        np.matmul(matrix, flat[first : first + matrix.shape[1]].astype(np.float32), out=result[chosen])
+    groups = _groups(len(pixels), height)
+    spans = [_span(groups[start : start + _GROUPS_AT_ONCE]) for start in range(0, len(groups), _GROUPS_AT_ONCE)]
+    work = np.empty((max(stop - first for first, stop in spans), flat.shape[1]), np.float32)
+    for index, (top, bottom) in enumerate(spans):
+        # Neighbouring groups need many of the same rows, which are converted once for both.
+        values = work[: bottom - top]
+        np.copyto(values, flat[top:bottom])
+        for chosen, first, matrix in groups[index * _GROUPS_AT_ONCE : (index + 1) * _GROUPS_AT_ONCE]:
+            np.matmul(matrix, values[first - top : first - top + matrix.shape[1]], out=result[chosen])
     return result
 
 
+def _span(groups: list[Group]) -> tuple[int, int]:
+    """The inputs that they need together."""
+    return min(first for _chosen, first, _matrix in groups), max(first + matrix.shape[1] for _, first, matrix in groups)
+
+
 @lru_cache(maxsize=8)
-def _groups(source: int, target: int) -> list[tuple[slice, int, Matrix]]:
-    """Neighbouring outputs, the first input they need, and the matrix from the inputs that begin there."""
+def _groups(source: int, target: int) -> list[Group]:
     taps = find_taps(source, target)
     groups = []
     for start in range(0, target, _GROUP):
         chosen = slice(start, start + _GROUP)
         first, stop = int(taps.indices[chosen].min()), int(taps.indices[chosen].max()) + 1
         groups.append((chosen, first, taps.rows(chosen, first, stop)))
+    return groups
+
+
+def group_rows(matrix: Matrix) -> list[Group]:
+    """The same of a matrix that is nearly empty but for a band along its diagonal."""
+    groups = []
+    for start in range(0, len(matrix), _GROUP):
+        part = matrix[start : start + _GROUP]
+        used = np.nonzero(part.any(axis=0))[0]
+        first, stop = (int(used[0]), int(used[-1]) + 1) if len(used) else (0, 1)
+        groups.append((slice(start, start + _GROUP), first, np.ascontiguousarray(part[:, first:stop])))
     return groups

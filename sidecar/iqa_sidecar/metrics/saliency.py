@@ -1,13 +1,14 @@
 """SDSP of Zhang, Gu and Li 2013: where people look first, by band-pass contrast, nearness to the centre, colour."""
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..picture import Plane
-from .resampling import Matrix, Taps, find_taps, resample
+from .resampling import Group, Matrix, Taps, find_taps, group_rows, resample
 
 # The side that every picture is resized to, whatever its shape.
 _SIDE = 256
@@ -105,22 +106,34 @@ def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
     if not highest > lowest:
         return np.zeros((-(-height // factor), -(-width // factor)), np.float32)
     rows, columns = _averaged_taps(height, factor), _averaged_taps(width, factor)
-    result: Plane = rows @ small @ columns.T
+    tall = np.empty((len(rows.sums), _SIDE), np.float32)
+    for chosen, first, matrix in rows.groups:
+        np.matmul(matrix, small[first : first + matrix.shape[1]], out=tall[chosen])
+    result = np.empty((len(rows.sums), len(columns.sums)), np.float32)
+    for chosen, first, matrix in columns.groups:
+        np.matmul(tall[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
     # Blocks over the edge average zeros too, so less than the lowest is subtracted there: its sum of weights.
-    result -= np.outer(rows.sum(axis=1), columns.sum(axis=1) * np.float32(lowest))
+    result -= np.outer(rows.sums, columns.sums * np.float32(lowest))
     result *= np.float32(1 / (highest - lowest))
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _AveragedTaps:
+    groups: list[Group]
+    # Of each output's weights.
+    sums: NDArray[np.float32]
+
+
 @lru_cache(maxsize=8)
-def _averaged_taps(length: int, factor: int) -> Matrix:
+def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
     """Resizing from 256 to `length`, then block means; see reduction.block_means for where blocks begin."""
     taps = find_taps(_SIDE, length)
     matrix = np.zeros((-(-length // factor), _SIDE), np.float32)
     blocks = (np.arange(length) + (factor - 1) // 2) // factor
     inside = blocks < len(matrix)
     np.add.at(matrix, (blocks[inside, None], taps.indices[inside]), taps.weights[inside] / factor)
-    return matrix
+    return _AveragedTaps(group_rows(matrix), matrix.sum(axis=1))
 
 
 def _highest(small: Plane, height: int, width: int) -> float:

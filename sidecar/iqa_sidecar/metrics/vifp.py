@@ -17,7 +17,7 @@ Source = NDArray[np.uint8] | Plane
 # Of the eye, in the model of the paper.
 _NOISE = np.float32(2)
 # Less variance than this is none.
-_TINY = np.float32(1e-10)
+_TINY = 1e-10
 _WINDOWS = (17, 9, 5, 3)
 
 
@@ -47,9 +47,23 @@ def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Pl
     radius = len(kernel) // 2
     rows, columns = (-(-(side - 2 * radius) // 2) for side in plane.shape)
     result = np.empty((rows, columns), np.float32)
+    taps = np.ascontiguousarray(kernel.T)
     for band in split_rows(rows, 2 * columns):
         around = np.subtract(plane[2 * band.start : 2 * band.stop - 1 + 2 * radius], level, dtype=np.float32)
-        result[band] = cv2.sepFilter2D(around, -1, kernel, kernel)[radius:-radius:2, radius:-radius:2]
+        kept = _filter_every_second_row(around, kernel)
+        result[band] = cv2.filter2D(kept, -1, taps)[:, radius:-radius:2]
+    return result
+
+
+def _filter_every_second_row(rows: Plane, kernel: NDArray[np.float32]) -> Plane:
+    """The symmetric kernel down the columns: OpenCV would filter every row, to have half of them thrown away."""
+    side = len(kernel)
+    stop = len(rows) - side + 1
+    result: Plane = rows[side // 2 : side // 2 + stop : 2] * kernel[side // 2]
+    for tap in range(side // 2):
+        both = rows[tap : tap + stop : 2] + rows[side - 1 - tap : side - 1 - tap + stop : 2]
+        both *= kernel[tap]
+        result += both
     return result
 
 
@@ -91,15 +105,16 @@ def _tile_information(
     other_mean *= other_mean
     variance -= mean
     other_variance -= other_mean
-    np.maximum(variance, 0, out=variance)
-    np.maximum(other_variance, 0, out=other_variance)
+    _drop_negative(variance)
+    _drop_negative(other_variance)
     # Where the reference has no variance it does not matter what its gain is, only that it is finite.
-    np.add(other_variance, other_variance < _TINY, out=scratch)
+    cv2.threshold(other_variance, _TINY, 1, cv2.THRESH_BINARY_INV, dst=scratch)
+    scratch += other_variance
     gain = np.divide(covariance, scratch, out=mean)
     # A negative gain counts as noise altogether.
-    np.maximum(gain, 0, out=gain)
+    _drop_negative(gain)
     variance -= np.multiply(gain, covariance, out=scratch)
-    np.maximum(variance, 0, out=variance)
+    _drop_negative(variance)
     variance += _NOISE
     gain *= gain
     gain *= other_variance
@@ -108,10 +123,22 @@ def _tile_information(
     return _sum_of_logarithms(gain[:, valid]), _sum_of_logarithms(other_variance[:, valid])
 
 
+def _drop_negative(values: Plane) -> None:
+    """Four times faster than np.maximum."""
+    cv2.threshold(values, 0, 0, cv2.THRESH_TOZERO, dst=values)
+
+
 def _sum_of_logarithms(values: Plane) -> float:
-    """Σ ln(1 + x). Not log1p, which numpy has no vector instructions for."""
+    """Σ ln(1 + x), as the logarithms of products of four or a few more: variances of bytes never overflow them."""
     values = values + np.float32(1)
+    for _ in range(2):
+        half = len(values) // 2
+        if half == 0:
+            break
+        if len(values) % 2:
+            values[0] *= values[-1]
+        values = np.multiply(values[:half], values[half : 2 * half], out=values[:half])
     return total_of(np.log(values, out=values))
 
 
-TOOL = Tool(name="VIFp", version="1.0.0", needs_reference=True, min_side=41, has_map=False, score=score)
+TOOL = Tool(name="VIFp", version="1.0.1", needs_reference=True, min_side=41, has_map=False, score=score)

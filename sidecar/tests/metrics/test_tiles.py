@@ -18,7 +18,7 @@ from .direct import shrink
 from .levels import require
 
 CUT_UP = ("SSIM", "MS-SSIM", "GMSD", "HaarPSI", "VIFp", "IW-SSIM")
-ALL = [name for name, tool in TOOLS.items() if tool.needs_reference]
+ALL = list(TOOLS)
 
 
 def pair_of(image: Pixels, reference: Pixels) -> Pair:

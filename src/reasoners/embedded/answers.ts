@@ -3,36 +3,37 @@ import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import type { Summary, SummaryRequest } from '../reasoner.ts';
 import { chooseOption } from './choices.ts';
+import { remedyOf } from './consequences.ts';
 import { judge, narrow, type Judged } from './judging.ts';
+import { readClaims } from './option-reading.ts';
+import { list, lowerFirst, nameFinding, nameWithPlace, nounOf, upperFirst } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
-import { list, lowerFirst, nameFinding, nounOf, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore, upperFirst } from './wording.ts';
-
-export interface Verdict {
-  answer: string;
-  /** A sentence of its own, where the answer needs one. */
-  because: string | null;
-}
-
-export const UNDECIDED = 'Unable to determine';
+import { declineOther, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
+import { UNDECIDED, yesOrNo, type Verdict } from './yes-no.ts';
 
 export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: SeverityRules): Summary {
   if (request.plan.query_type === 'Other') return declineOther();
   const understood = understandQuery(request.query, vocabulary, request.choices);
   const score = request.fuse(null);
   const judged = judge(request);
-  const weighed = { query: request.query, judged, score, vocabulary, rules };
+  const weighed = { request, judged, score, vocabulary, rules };
   // A yes or no to words that were not understood would answer another question.
   const lost = understood.confidence < TRUSTED && understood.form !== 'multiple_choice';
   const verdict = lost ? notUnderstood(weighed) : decide(understood, weighed);
   const missing = request.gaps.length > 0;
+  const telling = { asked: request.evidence.distortion_set === null, explains: tellsPlace(understood, request.query) };
+  const told = [
+    [tellScore(score, request.evidence), tellFailures(request.evidence)],
+    [tellFindings(judged, rules, telling)],
+  ];
   return {
     score,
     output: {
       final_answer: verdict.answer,
       quality_reasoning: [
-        verdict.because, tellScore(score, request.evidence), tellFailures(request.evidence),
-        tellFindings(judged, rules, request.evidence.distortion_set === null), tellDoubt(score, judged, rules),
+        // A rating begins with the number and gives its reasons; whoever asked for something else is told that first.
+        verdict.because, ...(telling.explains || understood.form === 'multiple_choice' ? told.toReversed() : told).flat(), tellDoubt(score, judged, rules, telling.asked),
         tellScope(request.ungrounded), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,
@@ -42,97 +43,90 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
   };
 }
 
+const ASKS_WHERE = /\bwhere(abouts)?\b|\bwhich (part|area|region|side|corner)s?\b/i;
+const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (it|this|the \w+) better\b/i;
+
+/** "Where are the artifacts?" has the words of a rating, but wants a place. */
+const formOf = ({ form }: Understanding, query: string): Understanding['form'] => (form === 'scoring' && ASKS_WHERE.test(query) ? 'explanation' : form);
+
+/** A rating or a letter says nothing of places; everything else explains. */
+export function tellsPlace(understood: Understanding, query: string): boolean {
+  const form = formOf(understood, query);
+  return understood.queryType === 'IQA' && understood.confidence >= TRUSTED && form !== 'scoring' && form !== 'multiple_choice';
+}
+
 /** All that an answer may rest on. */
 interface Weighed {
-  query: string;
+  request: SummaryRequest;
   judged: readonly Judged[];
   score: QualityScore | null;
   vocabulary: Vocabulary;
   rules: SeverityRules;
 }
 
-function notUnderstood({ judged, score, rules }: Weighed): Verdict {
-  return { answer: score?.level ?? inShort(judged, rules).answer, because: 'The question was not understood; this is the overall quality.' };
+function notUnderstood(weighed: Weighed): Verdict {
+  return { answer: weighed.score?.level ?? inShort(weighed.judged, weighed, false).answer, because: 'The question was not understood; this is the overall quality.' };
 }
 
-function decide(understood: Understanding, { query, judged, score, vocabulary, rules }: Weighed): Verdict {
+function decide(understood: Understanding, weighed: Weighed): Verdict {
+  const { request, judged, score, vocabulary, rules } = weighed;
   const named = namedCategories(understood);
   const relevant = narrow(named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged, understood.sides);
-  switch (understood.form) {
-    case 'multiple_choice': return chooseOption(understood, { query, relevant, score, vocabulary, rules, aboutDistortion: named.length > 0 });
-    case 'yes_no': return yesOrNo(understood, relevant, score, rules);
-    case 'scoring': return score ? { answer: score.level, because: null } : inShort(relevant, rules);
+  const short = inShort(relevant, weighed, named.length > 0);
+  switch (formOf(understood, request.query)) {
+    case 'multiple_choice': return chooseOption(understood, { request, relevant, score, vocabulary, rules });
+    case 'yes_no': return yesOrNo(understood, relevant, { score, rules, query: request.query, claims: readClaims(request.query, vocabulary) }) ?? short;
+    case 'scoring': return score ? { answer: score.level, because: null } : short;
     case 'how_much': {
-      const short = inShort(relevant, rules);
-      return named.length > 0 || !score ? short : { answer: `${score.level}: ${lowerFirst(short.answer)}`, because: null };
+      const bare = relevant.some(({ rank }) => rank > 0) ? `${score?.level ?? ''}: ${lowerFirst(short.answer)}` : score?.level;
+      return named.length > 0 || !score ? short : { answer: bare ?? short.answer, because: null };
     }
-    default: return inShort(relevant, rules);
+    default: return explain(relevant, weighed, short);
   }
 }
 
-/** Yes or no to what was asked: the named distortions where there are any, the overall score otherwise. */
-export function yesOrNo(understood: Understanding, relevant: readonly Judged[], score: QualityScore | null, rules: SeverityRules): Verdict {
-  const { distortions, polarity } = understood;
-  const worst = relevant[0];
-  if (distortions && new Set(relevant.map((item) => item.type)).size > 1) return eachOf(understood, relevant, rules);
-  if (distortions && worst) {
-    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
-    const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
-    return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${nameFinding(worst, rules)}`, because: null };
+/** What there is, in short; where it is or what would help, if that was the question. */
+function explain(relevant: readonly Judged[], { request: { query }, rules }: Weighed, short: Verdict): Verdict {
+  const worst = relevant.find(({ rank }) => rank > 0);
+  const remedy = worst ? remedyOf(worst) : null;
+  if (worst && ASKS_WHERE.test(query)) {
+    const located = relevant.find(({ place, rank }) => place !== null && rank > 0);
+    const unknown = `Where the ${nounOf(worst, rules)} is cannot be told: no local map shows it.`;
+    return { answer: upperFirst(nameWithPlace(located ?? worst, rules)), because: located ? null : unknown };
   }
-  // The named distortions could not be judged: the overall score would answer another question.
-  if (distortions) return { answer: UNDECIDED, because: null };
-  if (!score) return inShort(relevant, rules);
-  const good = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
-  const bad = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
-  return { answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`, because: null };
+  if (remedy !== null && ASKS_FOR_HELP.test(query)) return { answer: remedy.replace(/\.$/, ''), because: null };
+  return short;
 }
 
-/** "Is it blurry and noisy?" asks two things at once: both are told, and the first word says whether they agree. */
-function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Judged[], rules: SeverityRules): Verdict {
-  const present = relevant.filter((item) => item.rank > 0);
-  const absent = relevant.filter((item) => item.rank === 0);
-  const praises = polarity === 'asks_for_virtue';
-  const agreed = present.length === 0 ? (praises ? 'Yes' : 'No') : praises ? 'No' : 'Yes';
-  const word = present.length === 0 || absent.length === 0 || (alternatives && !praises) ? agreed : 'Partly';
-  const told = [
-    ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),
-    ...(absent.length > 0 ? [`no visible ${list([...new Set(absent.map((item) => nounOf(item, rules)))], 'or')}`] : []),
-  ];
-  return { answer: `${word}: ${told.join(', but ')}`, because: null };
-}
-
-function inShort(relevant: readonly Judged[], rules: SeverityRules): Verdict {
+/** `named`: the question names distortions, so that the answer speaks of those alone. */
+function inShort(relevant: readonly Judged[], { score, rules }: Pick<Weighed, 'score' | 'rules'>, named: boolean): Verdict {
   if (relevant.length === 0) return { answer: UNDECIDED, because: null };
-  const visible = relevant.filter((item) => item.rank > 0);
-  const nouns = relevant.slice(0, 3).map((item) => nounOf(item, rules));
-  const text = visible.length > 0 ? list(visible.slice(0, 3).map((item) => nameFinding(item, rules))) : `no visible ${list(nouns, 'or')}`;
-  return { answer: upperFirst(text), because: null };
+  const visible = relevant.filter((item) => item.rank > 0).slice(0, 3);
+  if (visible.length > 0) return { answer: upperFirst(list(visible.map((item) => nameFinding(item, rules)))), because: null };
+  if (!named) {
+    // That the likeliest of all distortions does not show means that none does.
+    const overall = score ? `${score.value < 2.5 ? ', but' : ':'} the overall quality is ${score.level.toLowerCase()}` : '';
+    return { answer: `No distortion stands out${overall}`, because: null };
+  }
+  return { answer: `No visible ${list([...new Set(relevant.slice(0, 3).map((item) => nounOf(item, rules)))], 'or')}`, because: null };
 }
 
-export function namedCategories({ distortions }: Understanding): DistortionCategory[] {
+export function namedCategories({ distortions }: Pick<Understanding, 'distortions'>): DistortionCategory[] {
   return [...new Set(Object.values(distortions ?? {}).flat())];
 }
 
+/** Findings, measurements, places and tools: what was looked at for this question, and nothing that was not. */
 function usedEvidence({ evidence }: SummaryRequest, judged: readonly Judged[], score: QualityScore | null): Record<string, unknown> {
   const tools = Object.entries(evidence.quality_scores ?? {}).flatMap(([object, scores]) =>
     Object.entries(scores).map(([distortion, [tool, value]]) => ({ object, distortion, tool, score: value })));
+  const measurements = judged.flatMap(({ object, type, measurements: values }) =>
+    Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [{ object, distortion: type, name, value }])));
   return {
     distortion_analysis: judged.map(({ object, type, severity }) => ({ object, type, severity })),
+    measurements,
+    places: judged.flatMap(({ object, type, place }) => (place ? [{ object, distortion: type, where: place.where, map: place.map }] : [])),
     quality_scores: tools,
     quality_score: score?.value ?? null,
-  };
-}
-
-function declineOther(): Summary {
-  return {
-    score: null,
-    output: {
-      final_answer: UNDECIDED,
-      quality_reasoning: 'This asks about what the picture shows or how it feels, not about its technical quality. Answering it needs a vision-language model, and none is configured; the measurements can only speak of blur, noise, compression, brightness, contrast, colour and sharpness.',
-      need_replan: false,
-      replan_reason: null,
-      used_evidence: null,
-    },
+    interval: score?.interval ?? null,
   };
 }

@@ -3,6 +3,14 @@ import { GLOBAL, type DistortionCategory } from '../../../schemas/vocabulary.ts'
 import type { ObjectMention } from './objects.ts';
 import { is, type Segment } from './segments.ts';
 
+/** "Noise in the shadows", "are the highlights tinted": where another distortion is named beside them, these say only where. */
+export function withoutPlaces(segments: readonly Segment[]): Segment[] {
+  const isPlace = (segment: Segment, index: number): boolean => is(segment, 'distortion') && is(segment, 'place')
+    && !is(is(segments[index - 1], 'determiner', 'quality') ? segments[index - 2] : segments[index - 1], 'conjunction');
+  const isNamedBeside = segments.some((segment, index) => is(segment, 'distortion') && !isPlace(segment, index));
+  return isNamedBeside ? segments.filter((segment, index) => !isPlace(segment, index)) : [...segments];
+}
+
 /** In the order of the text; a treatment ("denoising") comes after what it is said to have done. */
 export function namedCategories(texts: readonly (readonly Segment[])[]): DistortionCategory[] {
   const segments = texts.flat();

@@ -3,7 +3,7 @@ import type { Finding } from '../../../schemas/assessment.ts';
 import { SEVERITIES, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
 import type { MeasuredRegion } from '../../tools/evidence-source.ts';
 import type { Indicator, SeverityRules } from './severity-rules.ts';
-import { upperFirst } from './wording.ts';
+import { upperFirst } from './phrasing.ts';
 
 export interface Grade extends Finding {
   /** 0 none … 4 extreme and beyond, continuous: comparable between distortions. */
@@ -74,6 +74,7 @@ function gradeOf(object: string, category: DistortionCategory, readings: readonl
     confidence: confidenceOf(strength, lead?.value ?? null),
     measurements: Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
     sides: sidesOf(readings),
+    place: null,
     strength,
     explanation: explain(lead),
   };

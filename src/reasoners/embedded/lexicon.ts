@@ -1,10 +1,14 @@
 // Before any question is read: loads configs/lexicon.yaml, checks it, and compiles its phrases to a trie of words.
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { loadConfidenceWeights, type ConfidenceWeights } from './confidence.ts';
+import { inflect, readEnglishFile, verbForms, type EnglishFile } from './english.ts';
 import { expandPhrase } from './phrases.ts';
+import { createSpeller, type Speller } from './spelling.ts';
 
 export type Polarity = 'flaw' | 'virtue';
 export type AnswerForm = 'scoring' | 'multiple_choice' | 'yes_no' | 'how_much' | 'which' | 'explanation';
@@ -28,10 +32,17 @@ export interface Lexicon {
   /** The longest phrase that begins at `start`; words beyond `end` do not belong to the sentence part. */
   match(words: readonly string[], start: number, end: number): { length: number; meaning: Meaning } | null;
   knows(word: string): boolean;
+  /** What a word means that is in none of the lists. */
+  correct: Speller['correct'];
+  /** Nouns of what can be seen. */
+  readonly things: ReadonlySet<string>;
+  /** Function words of other languages. */
+  readonly foreign: ReadonlySet<string>;
   /** Distortion words that may be part of an object's name. */
   readonly ambiguous: ReadonlySet<string>;
   /** Known words that end a name after a noun: "traffic light". */
   readonly compoundHeads: ReadonlySet<string>;
+  readonly confidence: ConfidenceWeights;
   /** Nouns that look like an adverb, a participle or an adjective. */
   readonly nouns: ReadonlySet<string>;
 }
@@ -64,25 +75,51 @@ const LexiconFile = defineModel('Lexicon', Type.Object({
   compound_heads: Phrases,
   nouns: Phrases,
 }, { additionalProperties: false }));
-type LexiconFile = Static<typeof LexiconFile>;
+export type LexiconFile = Static<typeof LexiconFile>;
 
-export function loadLexicon(path: string): Lexicon {
-  const file = parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
+/** Classes whose words may be written with another ending or a slip. */
+const TOPICAL: ReadonlySet<WordClass> = new Set(['distortion', 'process', 'quality', 'other', 'taste', 'picture', 'assess', 'reference']);
+
+/** `english.yaml` and `planner-confidence.yaml` stand beside it, unless another folder is named. */
+export function loadLexicon(path: string, folder = dirname(path)): Lexicon {
+  const file = readLexiconFile(path);
+  const english = readEnglishFile(join(folder, 'english.yaml'));
+  return buildLexicon(file, english, loadConfidenceWeights(join(folder, 'planner-confidence.yaml')));
+}
+
+export const readLexiconFile = (path: string): LexiconFile => parse(LexiconFile, parseYaml(readFileSync(path, 'utf8')));
+
+export function buildLexicon(file: LexiconFile, englishFile: EnglishFile, confidence: ConfidenceWeights): Lexicon {
   const root: TrieNode = { next: new Map(), meaning: null };
   const words = new Set<string>();
+  const topical = new Set<string>();
   for (const { phrases, ...entry } of entriesOf(file)) {
     for (const phrase of phrases.flatMap(expandPhrase)) {
       phrase.forEach((word) => words.add(word));
+      if (TOPICAL.has(entry.class)) phrase.forEach((word) => topical.add(word));
       addPhrase(root, phrase, entry);
       if (entry.form) inheritQuality(root, phrase);
     }
   }
+  const english = inflect(englishFile);
+  const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).filter((form) => !english.things.has(form));
+  for (const [word, wordClass] of [...english.classes, ...verbs.map((form) => [form, 'verb'] as const)]) {
+    if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
+  }
+  const nouns = new Set(file.nouns.flatMap(expandPhrase).flat());
+  const known = new Set([...words, ...english.classes.keys(), ...verbs, ...english.things, ...english.foreign, ...nouns, ...file.compound_heads]);
+  for (const word of Object.values(file.grammar).flat().flatMap(expandPhrase).flat()) topical.delete(word);
+  const speller = createSpeller(known, topical);
   return {
     match: (tokens, start, end) => longestMatch(root, tokens, start, end),
     knows: (word) => words.has(word),
+    correct: (word) => (known.has(word) ? null : speller.correct(word)),
+    things: english.things,
+    foreign: english.foreign,
     ambiguous: new Set(file.ambiguous),
     compoundHeads: new Set(file.compound_heads),
-    nouns: new Set(file.nouns.flatMap(expandPhrase).flat()),
+    confidence,
+    nouns,
   };
 }
 

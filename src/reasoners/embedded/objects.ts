@@ -80,17 +80,30 @@ function isHead(sentence: Sentence, position: number, lastNoun: number): boolean
   return compound || isNoun(sentence, position);
 }
 
+/** "the car's paint": behind a possessive stands a noun, whatever else the word may be. */
+const isPossessed = ({ segments }: Sentence, position: number): boolean =>
+  segments[position - 1]?.words === "'s" && segments[position - 2]?.meaning === null && is(segments[position], 'verb', 'abstraction', 'medium') && !is(segments[position], 'quality', 'distortion');
+
+const BESIDES = ['attribute', 'abstraction', 'medium'] as const;
+
 function isNoun(sentence: Sentence, position: number): boolean {
   const segment = sentence.segments[position];
-  if (!segment || segment.meaning || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
-  return sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
+  if (!segment || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
+  if (isPossessed(sentence, position)) return true;
+  // "the glass", "a red table": words that also have another use.
+  if (segment.meaning) return sentence.lexicon.things.has(segment.words) && is(segment, ...BESIDES) && is(sentence.segments[position - 1], 'determiner', 'attribute');
+  return sentence.lexicon.things.has(segment.words) || sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
 }
+
+/** "execution", "treatment", "brilliance": what can be seen and ends so is listed ("station"). */
+const ABSTRACT_ENDING = /(?:[st]ion|ment|ness|ity|[ae]nce|ism|ship|ology)s?$/;
 
 /** English endings stand in for a dictionary: adverbs, participles and adjectives are not names by themselves. */
 function looksLikeAnotherClass(sentence: Sentence, position: number, word: string): boolean {
   const next = sentence.segments[position + 1];
   if (word.endsWith('ly')) return !continues(next) || is(next, 'distortion', 'quality', 'adverb');
   if (/[^e]ed$|able$|ible$|less$|ous$|ful$/.test(word) && word.length > 4) return true;
+  if (ABSTRACT_ENDING.test(word) && word.length > 6) return true;
   if (!word.endsWith('ing') || word.length < 6) return false;
   const opensName = is(sentence.segments[position - 1], 'determiner');
   return !opensName || (continues(next) && (is(next, 'other', 'abstraction', 'picture', 'taste') || next?.meaning === null));
@@ -99,7 +112,7 @@ function looksLikeAnotherClass(sentence: Sentence, position: number, word: strin
 /** "the man riding a horse": a verb that ties two nouns together, unlike "building". */
 function isParticiple({ segments, lexicon }: Sentence, position: number): boolean {
   const segment = segments[position];
-  return segment?.meaning === null && /(ing|[^e]ed)$/.test(segment.words) && !lexicon.nouns.has(segment.words)
+  return segment !== undefined && (segment.meaning === null || is(segment, 'verb')) && /(ing|[^e]ed)$/.test(segment.words) && !lexicon.nouns.has(segment.words)
     && continues(segment) && is(segments[position + 1], 'determiner', 'preposition');
 }
 
@@ -109,7 +122,9 @@ function isModifier(sentence: Sentence, position: number, lastNoun: number, dete
   if (!segment || segment.excluded || !nounFollows(sentence, position + 1)) return false;
   if (segment.words === "'s") return lastNoun >= 0 && lastNoun === position - 1;
   if (segment.meaning === null || is(segment, 'attribute')) return true;
-  return determined && (sentence.lexicon.ambiguous.has(segment.words) || is(segment, 'abstraction', 'medium', 'place'));
+  // "the racing car", "the parked bike"
+  const isParticipial = is(segment, 'verb') && /(ing|ed)$/.test(segment.words);
+  return determined && (isParticipial || sentence.lexicon.ambiguous.has(segment.words) || is(segment, 'abstraction', 'medium', 'place'));
 }
 
 function nounFollows(sentence: Sentence, start: number): boolean {
@@ -148,12 +163,18 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 }
 
 /** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
-function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
+function isAskedAbout({ segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
-  if (is(before, 'aside')) return false;
+  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention) || isCircumstance(segments, start)) return false;
+  // "Is it a beautiful landscape?" asks what the picture is.
+  if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
   // "The photo of the dog" is the whole picture.
   if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
-  if (is(before, 'purpose')) return mention.determined && !is(segments[start - 2], 'quality', 'medium', 'adverb');
+  // "Good enough for a poster" says what for; "what is the SSIM for the face" says of what.
+  if (is(before, 'preposition') && is(segments[start - 2], 'medium') && !is(segments[start - 2], 'picture')) return false;
+  if (is(before, 'purpose')) {
+    return mention.determined && !/^(an?|any|some|every)$/.test(segments[start]?.words ?? '') && !is(segments[start - 2], 'quality', 'distortion', 'medium', 'adverb');
+  }
   const between = previous ? segments.slice(previous.to, start) : [];
   if (previous && is(before, 'preposition') && !between.some((segment) => is(segment, 'conjunction', 'than') || opensClause(segment))) return false;
   if (mention.determined) return true;
@@ -164,7 +185,47 @@ function isAskedAbout({ segments }: Sentence, start: number, mention: ObjectMent
     ? is(segments[mention.to], 'distortion', 'quality')
     : is(before, 'auxiliary', 'assess', 'than') || before.words.endsWith(' there') || before.words === 'how many'
       || (is(before, 'preposition') && before.words !== 'to' && before.words !== 'with' && before.words !== 'about');
-  return isListed || isListedByComma || isSubject;
+  return (isListed || isListedByComma || isSubject) && isNominal(mention, lexicon);
+}
+
+/** "A trace of blur", "the presence of grain": how much of the flaw, not a thing. */
+function isMeasureOf(segments: readonly Segment[], { to }: ObjectMention): boolean {
+  let position = to + 1;
+  while (is(segments[position], 'determiner', 'adverb', 'attribute', 'level')) position += 1;
+  return segments[to]?.words === 'of' && is(segments[position], 'distortion', 'quality') && !is(segments[position], 'picture', 'place');
+}
+
+/** Verbs by which a thing has a flaw or a virtue rather than causes it. */
+const HAVING = /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|keep|preserve|need|look|appear|seem|get)(s|ed|n)?$/;
+
+/** "Did the printer spoil the contrast?": who did it, not what it is seen on. */
+function isAgent(segments: readonly Segment[], start: number, { to }: ObjectMention): boolean {
+  const verb = segments[to];
+  return /^(did|has|have)$/.test(segments[start - 1]?.words ?? '') && is(verb, 'verb') && !HAVING.test(verb?.words ?? '')
+    && is(segments[to + 1], 'determiner') && is(segments[to + 2], 'picture', 'distortion', 'quality', 'reference');
+}
+
+const MAKING = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
+
+/**
+ * "I took this with my old phone. Is it …?": a part of the sentence that tells how the picture was made and names no flaw. Where what follows
+ * comes back to a thing by a pronoun ("I shot the bride. Is she sharp?") it is asked about.
+ */
+function isCircumstance(segments: readonly Segment[], start: number): boolean {
+  let [from, to] = [start, start + 1];
+  while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
+  while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
+  const part = segments.slice(from, to);
+  const rest = [...segments.slice(0, from), ...segments.slice(to)];
+  const isTold = part.some(({ words }, index) => /^(i|we)$/.test(words) && part.slice(index + 1, index + 3).some((verb) => MAKING.test(verb.words)));
+  return isTold && !is(part[0], 'auxiliary') && !part.some((segment) => is(segment, 'distortion', 'quality'))
+    && rest.some((segment) => is(segment, 'distortion', 'quality', 'other', 'taste')) && !rest.some(({ words }) => /^(it|he|she|they|him|her|them)$/.test(words));
+}
+
+/** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */
+function isNominal({ name }: ObjectMention, lexicon: Lexicon): boolean {
+  const last = name.toLowerCase().split(' ').at(-1) ?? '';
+  return lexicon.things.has(last) || lexicon.nouns.has(last) || lexicon.compoundHeads.has(last) || /[^s]s$/.test(last) || /(^|\s)\p{Lu}\p{Ll}/u.test(name);
 }
 
 function nameOf({ text, segments }: Sentence, from: number, to: number): string {

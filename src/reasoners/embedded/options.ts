@@ -11,8 +11,8 @@ interface Marker {
   end: number;
 }
 
-/** "A.", "A)", "(A)", "[A]", "A:", "1." at the start of a line or after a space. */
-const MARKER = /(?<![^\s,;:.?!])[([]?([A-Za-z]|\d{1,2})[.):\]](?=\s|$)[^\S\n]*/g;
+/** "A.", "A)", "(A)", "[A]", "A:", "1.", "A - ", "A = ", "Option A:" at the start of a line or after a space. */
+const MARKER = /(?<![^\s,;:.?!/|])(?:option[^\S\n])?(?:[([]?([A-Za-z]|\d{1,2})[.):\]、](?=\s|$)|([A-Za-z])[^\S\n]?[-–—=](?=\s))[^\S\n]*/gi;
 /** What comes after the last option on its line and is addressed to the assistant. */
 const INSTRUCTION = /[.?!;]?\s+(?:please\s+)?(?:answer|choose|select|pick|reply|respond|give|explain|only)\b/i;
 
@@ -28,7 +28,7 @@ export function splitOptions(text: string, choices: readonly string[] = []): { s
 function findMarkers(text: string): Marker[] {
   let run: Marker[] = [];
   for (const match of text.matchAll(MARKER)) {
-    const label = (match[1] ?? '').toUpperCase();
+    const label = (match[1] ?? match[2] ?? '').toUpperCase();
     const marker = { label, start: match.index, end: match.index + match[0].length };
     const last = run.at(-1);
     if (last && label === labelAfter(last.label)) run.push(marker);

@@ -6,7 +6,7 @@ import { ownEntry } from '../../pipeline/own-entry.ts';
 import { derivePlan } from '../../pipeline/plan-rules.ts';
 import { rankTools, type ToolRegistry } from '../../tools/registry.ts';
 import { NO_USAGE, type Examination, type ExamineRequest, type PlanProposal, type PlanRequest, type Reasoner } from '../reasoner.ts';
-import { answer } from './answers.ts';
+import { answer, tellsPlace } from './answers.ts';
 import { gradeRegion, type Grade } from './grading.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { SeverityRules } from './severity-rules.ts';
@@ -18,7 +18,7 @@ export interface EmbeddedOptions {
   registry: ToolRegistry;
 }
 
-const RULES_VERSION = '1.0.0';
+const RULES_VERSION = '1.1.0';
 
 export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOptions): Reasoner {
   const vocabulary: Vocabulary = { lexicon, tools: registry.rows };
@@ -27,6 +27,8 @@ export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOpt
     version: `${RULES_VERSION}+severity.${rules.version}`,
     seesPixels: false,
     speculates: true,
+    locates: (query, choices) => tellsPlace(understandQuery(query, vocabulary, choices), query),
+    thinkingMs: 0,
     plan: (request) => Promise.resolve(plan(request, vocabulary)),
     examine: (request) => examine(request, rules),
     summarize: (request) => Promise.resolve(answer(request, vocabulary, rules)),
@@ -113,14 +115,15 @@ function gradesIn(set: DistortionSet, grades: Grades, object: string): Grade[] {
   return (ownEntry(set, object) ?? []).flatMap((category) => ranked.find((grade) => grade.distortion === category) ?? []);
 }
 
-function select(set: DistortionSet, { tools, hasReference, doubted }: ExamineRequest): NonNullable<Examination['selected_tools']> {
-  const choose = (category: DistortionCategory): ToolRow | undefined => {
-    const ranked = rankTools(tools, category, hasReference);
+function select(set: DistortionSet, { tools, hasReference, doubted, regions, shorterSide }: ExamineRequest): NonNullable<Examination['selected_tools']> {
+  const choose = (object: string, category: DistortionCategory): ToolRow | undefined => {
+    const region = regions.find(({ name }) => name === object);
+    const ranked = rankTools(tools, category, hasReference, region && shorterSide(region));
     return ranked.find((tool) => !doubted.has(tool.name)) ?? ranked[0];
   };
   return Object.fromEntries(Object.entries(set).map(([object, categories]) => [
     object, Object.fromEntries(categories.flatMap((category) => {
-      const tool = choose(category);
+      const tool = choose(object, category);
       return tool ? [[category, tool.name]] : [];
     })),
   ]));

@@ -11,6 +11,8 @@ export interface Segment {
   boundary: Boundary;
   /** Null: not in the lexicon, perhaps an object. */
   meaning: Meaning | null;
+  /** One of its words is a guess at what was meant. */
+  slipped: boolean;
   /** The query puts this aside ("ignore the noise"). */
   excluded: boolean;
 }
@@ -50,6 +52,7 @@ function buildSegment(tokens: readonly Token[], from: number, to: number, meanin
     wordCount: to - from,
     boundary: first?.boundary ?? 'start',
     meaning,
+    slipped: tokens.slice(from, to).some((token) => token.reading === 'typo'),
     excluded: false,
   };
 }

@@ -1,4 +1,5 @@
 // First step of understanding: turns the user's text, whatever it contains, into plain words with their boundaries.
+import type { Reading, Speller } from './spelling.ts';
 
 /** What stands between a word and the one before it. */
 export type Boundary = 'start' | 'none' | 'joined' | 'comma' | 'stop';
@@ -12,6 +13,8 @@ export interface Token {
   boundary: Boundary;
   /** As written, for names and acronyms. */
   text: string;
+  /** How far `word` was read into the text: by another spelling or ending, or as a slip. */
+  reading?: Reading;
 }
 
 /** No question that a lexicon could understand is longer; the rest is never looked at, so that time stays bounded. */
@@ -33,7 +36,10 @@ export function cleanText(text: string, maxCharacters = MAX_CHARACTERS): string 
 }
 
 /** Only what is read for distortions; the option itself keeps its full text. */
-export const tokenizeOption = (text: string): Token[] => tokenize(cleanText(text, OPTION_LIMITS.characters), OPTION_LIMITS.words);
+export function tokenizeOption(text: string, speller: Speller): Token[] {
+  const cleaned = cleanText(text, OPTION_LIMITS.characters);
+  return spell(cleaned, tokenize(cleaned, OPTION_LIMITS.words), speller);
+}
 
 export const isTooLong = (text: string): boolean => text.length > MAX_CHARACTERS;
 
@@ -49,6 +55,14 @@ export function tokenize(text: string, maxWords = MAX_WORDS): Token[] {
     previousEnd = end;
   }
   return tokens;
+}
+
+/** Unknown words are replaced by the known ones that they stand for; what the user wrote stays in `text`. Names of a program ("__proto__") stay. */
+export function spell(text: string, tokens: readonly Token[], { correct }: Speller): Token[] {
+  return tokens.map((token) => {
+    const corrected = text[token.start - 1] === '_' ? null : correct(token.word);
+    return corrected ? { ...token, word: corrected.word, reading: corrected.by } : token;
+  });
 }
 
 function boundaryOf(gap: string): Boundary {

@@ -25,7 +25,7 @@ const ENGLISH = /^unique$/;
 const REFUSAL = /^(not|don't|dont|never|without|except|excluding|instead|rather|than|no)$/;
 
 export function findTools(tokens: readonly Token[], tools: readonly NamedTool[], lexicon: Lexicon): ToolMention[] {
-  const spellings = spellingsByFirstWord(tools, lexicon);
+  const spellings = spellingsOf(tools, lexicon);
   const mentions: ToolMention[] = [];
   for (let position = 0; position < tokens.length; position += 1) {
     const candidates = spellings.get(tokens[position]?.word ?? '') ?? [];
@@ -36,6 +36,17 @@ export function findTools(tokens: readonly Token[], tools: readonly NamedTool[],
     position = to - 1;
   }
   return mentions;
+}
+
+/** The registry is the same for every query, so its spellings are worked out once for each list of tools and lexicon. */
+const worked = new WeakMap<readonly NamedTool[], { lexicon: Lexicon; spellings: Map<string, Spelling[]> }>();
+
+function spellingsOf(tools: readonly NamedTool[], lexicon: Lexicon): Map<string, Spelling[]> {
+  const known = worked.get(tools);
+  if (known?.lexicon === lexicon) return known.spellings;
+  const spellings = spellingsByFirstWord(tools, lexicon);
+  worked.set(tools, { lexicon, spellings });
+  return spellings;
 }
 
 /** Longest first, so that "MS-SSIM" is never read as "SSIM". */

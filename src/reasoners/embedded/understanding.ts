@@ -1,12 +1,13 @@
 // The planner's ears without a model: reads a question with lexicon and grammar and says what is asked, about what, and how sure it is.
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { recogniseForm, recognisePolarity, type AskedPolarity } from './answer-form.ts';
-import { assignToObjects, namedCategories, namedSides } from './distortion-mentions.ts';
+import { assignToObjects, namedCategories, namedSides, withoutPlaces } from './distortion-mentions.ts';
+import { weighConfidence, type Reading } from './confidence.ts';
 import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
-import { is, segmentTokens, type Segment } from './segments.ts';
-import { cleanText, isTooLong, tokenize, tokenizeOption } from './tokens.ts';
+import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
+import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
 export type { AnswerOption } from './options.ts';
@@ -28,7 +29,7 @@ export interface Understanding {
   sides: ReadonlyMap<DistortionCategory, string>;
   /** Whether its parts are offered as alternatives ("blurry or noisy"). */
   alternatives: boolean;
-  /** 0 to 1: the share of the words that were understood. */
+  /** 0 to 1: how likely the plan is right. */
   confidence: number;
 }
 
@@ -41,26 +42,37 @@ export interface Vocabulary {
 export const TRUSTED = 0.5;
 
 export function understandQuery(query: string, vocabulary: Vocabulary, choices: readonly string[] = []): Understanding {
+  const { understanding, reading } = readQuery(query, vocabulary, choices);
+  const confidence = weighConfidence(reading, vocabulary.lexicon.confidence);
+  if (confidence >= TRUSTED) return { ...understanding, confidence };
+  // A reading that is more likely wrong than right asks for everything instead; taste or content is then no more certain.
+  const { queryType } = reading.subject.other > 0 ? understanding : { queryType: 'IQA' as const };
+  return { ...understanding, queryType, objects: [], distortions: null, confidence };
+}
+
+interface ReadQuery { understanding: Omit<Understanding, 'confidence'>; reading: Reading }
+
+/** The reading itself and what it rests on, before any doubt: fitting the confidence needs both. */
+export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): ReadQuery {
   const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
-  const tokens = tokenize(stem);
-  const mentions = findTools(tokens, vocabulary.tools, vocabulary.lexicon);
-  const segments = segmentTokens(tokens, vocabulary.lexicon, mentions);
+  const written = tokenize(stem);
+  const mentions = findTools(written, tools, lexicon);
+  const segments = segmentTokens(spell(stem, written, lexicon), lexicon, mentions);
   const asked = segments.filter((segment) => !segment.excluded);
-  const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text), vocabulary.lexicon, []));
-  const subject = weighSubject([...asked, ...optionSegments.flat()], vocabulary.lexicon);
-  const things = findObjects({ text: stem, segments, lexicon: vocabulary.lexicon }, subject.quality + subject.other > 0);
+  const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text, lexicon), lexicon, []));
+  const subject = weighSubject([...asked, ...optionSegments.flat()], lexicon);
+  const things = findObjects({ text: stem, segments, lexicon }, subject.quality + subject.other > 0);
   const objects = things.filter((mention) => mention.askedAbout);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
-  const queryType = decideType(subject, recognised, objects);
-  const confidence = weighConfidence({ segments, things, subject, recognised, queryType, tooLong: isTooLong(query) });
-  const trusted = confidence >= TRUSTED;
+  const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
-  const outsideNames = segments.filter((segment, index) => !segment.excluded && !things.some((mention) => index >= mention.from && index < mention.to));
+  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
+  const outsideNames = withoutPlaces(segments.filter((segment, index) => !segment.excluded && !isInName(index)));
   const categories = namedCategories([outsideNames, ...optionSegments]);
-  return {
+  const understanding = {
     queryType,
-    objects: trusted ? objects.map((mention) => mention.name) : [],
-    distortions: trusted && queryType === 'IQA' && categories.length > 0 ? assignToObjects(segments, objects, categories) : null,
+    objects: objects.map((mention) => mention.name),
+    distortions: queryType === 'IQA' && categories.length > 0 ? assignToObjects(segments, objects, categories) : null,
     tool: mentions.find((mention) => !mention.refused)?.name ?? null,
     options,
     comparesWithReference: asked.some((segment) => is(segment, 'reference')),
@@ -68,7 +80,15 @@ export function understandQuery(query: string, vocabulary: Vocabulary, choices: 
     polarity: recognisePolarity(segments),
     sides: namedSides(outsideNames),
     alternatives: asked.some((segment) => segment.words === 'or'),
-    confidence,
+  };
+  const isListed = (word: string): boolean => lexicon.things.has(word) || lexicon.nouns.has(word);
+  return {
+    understanding,
+    // A question for content ("Is the man wearing a hat?") has its subject, though no word of its own for it.
+    reading: {
+      segments, things, subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
+      formRecognised: recognised, tooLong: isTooLong(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
+    },
   };
 }
 
@@ -83,10 +103,14 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
   const subject = { quality: 0, other: 0 };
   for (const [index, segment] of segments.entries()) {
     // "What emotion …" asks for the emotion, whatever else the sentence mentions.
-    const isAskedFor = /^(what|which)$/.test(segments[index - 1]?.words ?? '');
+    const before = segments[index - 1]?.words ?? '';
+    const isAskedFor = /^(what|which)$/.test(before);
     // A word such as "dark" or "lighting" serves talk of moods as well as of quality.
     const isDouble = lexicon.ambiguous.has(segment.words) || segment.meaning?.polarity === null;
-    if (is(segment, 'tool')) subject.quality += 4;
+    // "What kind of flower", "what bird": the content itself.
+    if (segment.meaning === null && lexicon.things.has(segment.words) && /^(what|(what|which) (kind|type|sort)s? of)$/.test(before)) subject.other += 3;
+    else if (segment.meaning === null && lexicon.things.has(segment.words) && before === 'which') subject.other += 1;
+    else if (is(segment, 'tool')) subject.quality += 4;
     else if (is(segment, 'other')) subject.other += isAskedFor ? 4 : 3;
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
@@ -97,39 +121,12 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
 }
 
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
-function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[]): 'IQA' | 'Other' {
+function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
-  const asksForContent = subject.quality === 0 && formRecognised && objects.some((mention) => mention.determined);
+  const asksForContent = subject.quality === 0 && formRecognised && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
 
-interface Evidence {
-  segments: readonly Segment[];
-  things: readonly ObjectMention[];
-  subject: Subject;
-  recognised: boolean;
-  queryType: 'IQA' | 'Other';
-  tooLong: boolean;
-}
-
-const FUNCTION_WORDS = ['determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'negation', 'excess'] as const;
-/** A question has at most about this many words; a longer text is something else that happens to contain some. */
-const LONG_QUESTION = 120;
-
-function weighConfidence({ segments, things, subject, recognised, queryType, tooLong }: Evidence): number {
-  let understood = 0;
-  let content = 0;
-  segments.forEach((segment, index) => {
-    if (/^\d+$/.test(segment.words) || (is(segment, ...FUNCTION_WORDS) && !is(segment, 'quality', 'distortion', 'other', 'place'))) return;
-    const mention = things.find((candidate) => index >= candidate.from && index < candidate.to);
-    content += segment.wordCount;
-    understood += segment.wordCount * (segment.meaning ? 1 : !mention ? 0 : mention.determined ? 0.8 : 0.6);
-  });
-  const share = content === 0 ? 0.2 : understood / content;
-  const hasSubject = subject.quality + subject.other > 0;
-  const subjectFactor = hasSubject ? 1 : queryType === 'Other' ? 0.65 : 0.3;
-  const words = segments.reduce((sum, segment) => sum + segment.wordCount, 0);
-  const lengthFactor = (tooLong ? 0.3 : 1) * Math.min(1, LONG_QUESTION / Math.max(1, words));
-  const confidence = 0.98 * share * subjectFactor * (recognised ? 1 : 0.85) * lengthFactor;
-  return Math.round(confidence * 100) / 100;
-}
+/** "Is it an oil painting?", "Is this a real photo?" */
+const asksForKind = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
+  is(segment, 'auxiliary') && opensClause(segment) && /^(it|this|that)$/.test(segments[index + 1]?.words ?? '') && /^an?$/.test(segments[index + 2]?.words ?? ''));

@@ -1,22 +1,32 @@
 // Sentences from evidence: they quote numbers and never say more than those do.
 import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { ExecutorOutput } from '../../../schemas/executor.ts';
-import { GLOBAL } from '../../../schemas/vocabulary.ts';
 import { meansByTool } from '../../pipeline/fusion.ts';
 import { findFailure } from '../../pipeline/tool-execution.ts';
+import type { Summary } from '../reasoner.ts';
+import { effectOf, remedyOf } from './consequences.ts';
 import type { Judged } from './judging.ts';
+import { list, lowerFirst, nameFinding, nameWithPlace, upperFirst } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
+import { UNDECIDED } from './yes-no.ts';
 
 const MAX_FINDINGS = 3;
 
 export function tellScore(score: QualityScore | null, evidence: ExecutorOutput): string | null {
   if (!score) return null;
-  const tools = quoteTools(evidence);
-  return `The quality is ${score.level.toLowerCase()}, ${quote(score.value)} of 5${tools.length > 0 ? ` (${list(tools)})` : ''}.`;
+  const origin = [...quoteInterval(score), ...(quoteTools(evidence).length > 0 ? [list(quoteTools(evidence))] : [])];
+  return `The quality is ${score.level.toLowerCase()}, ${quote(score.value)} of 5${origin.length > 0 ? ` (${origin.join('; ')})` : ''}.`;
 }
 
 /** Two digits, never rounded up: 2.499 is poor, but "2.50" would read as fair. */
-const quote = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
+export const quote = (value: number): string => (Math.floor(value * 100 + 1e-9) / 100).toFixed(2);
+
+/** Rounded outwards, so that it holds at least what it promises. */
+function quoteInterval({ interval, value }: QualityScore): string[] {
+  const [low, high] = interval ?? [];
+  if (low === undefined || high === undefined || value < low || value > high) return [];
+  return [`80 % interval ${(Math.floor(low * 10) / 10).toFixed(1)} to ${(Math.ceil(high * 10) / 10).toFixed(1)}`];
+}
 
 /** Each lead tool once: its own value and what that counts as; over several objects the mean. */
 function quoteTools(evidence: ExecutorOutput): string[] {
@@ -36,24 +46,38 @@ export function tellFailures({ tool_logs }: ExecutorOutput): string | null {
 }
 
 /** No-reference tools hardly react to brightness, contrast and colour: a good score beside a severe finding must not pass for praise. */
-export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules): string | null {
+export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
   const worst = judged[0];
-  if (!score || !worst || worst.rank < 3 || score.value < 3.5) return null;
+  if (!score || !worst) return null;
+  // The other way round: a low score beside nothing to show for it.
+  if (worst.rank === 0 && score.value < 2.5) return asked ? 'Something that was not asked about lowers the score.' : 'What lowers the score is none of the distortions that were measured.';
+  if (worst.rank < 3 || score.value < 3.5) return null;
   return `The score does not reflect the ${nameFinding(worst, rules)}: trust the measurement.`;
 }
 
-/** `asked`: only what the question names was looked at, so that nothing is said of the rest. */
-export function tellFindings(judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
-  const visible = judged.filter((item) => item.rank > 0);
+export interface Telling {
+  /** Only what the question names was looked at, so that nothing is said of the rest. */
+  asked: boolean;
+  /** Whether it is an explanation: then what it does to the picture and what would help is told as well. */
+  explains: boolean;
+}
+
+export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { asked, explains }: Telling): string | null {
+  const visible = judged.filter((item) => item.rank > 0).slice(0, MAX_FINDINGS);
   if (judged.length === 0) return null;
   if (visible.length === 0) {
     const opening = asked ? 'Nothing of what was asked about stands out.' : 'No distortion stands out.';
-    return [opening, ...judged.slice(0, MAX_FINDINGS).map((item) => item.explanation)].join(' ');
+    return [opening, ...new Set(judged.slice(0, MAX_FINDINGS).map((item) => item.explanation))].join(' ');
   }
-  const sentences = visible.slice(0, MAX_FINDINGS).map((item) => {
-    return `${upperFirst(nameFinding(item, rules))}: ${lowerFirst(item.explanation)}`;
+  const told = new Set<string | null>();
+  const sentences = visible.flatMap((item, index) => {
+    const effect = explains ? effectOf(item) : null;
+    const isNew = !told.has(effect);
+    told.add(effect);
+    const remedy = explains && index === 0 ? remedyOf(item) : null;
+    return [`${upperFirst(nameWithPlace(item, rules))}: ${lowerFirst(item.explanation)}`, ...(isNew ? [effect] : []), remedy];
   });
-  return sentences.join(' ');
+  return sentences.filter((sentence) => sentence !== null).join(' ');
 }
 
 export function tellScope(ungrounded: readonly string[]): string | null {
@@ -64,21 +88,18 @@ export function tellGaps(gaps: readonly string[]): string | null {
   return gaps.length === 0 ? null : `The evidence is incomplete: ${gaps.join('; ')}.`;
 }
 
-/** "moderate blur", with the object where it is not the whole picture. */
-export function nameFinding(item: Judged, rules: SeverityRules): string {
-  const { severity, object, instead } = item;
-  const other = instead ? `, but ${instead.severity} ${instead.side}` : '';
-  return `${severity === 'none' ? 'no visible' : severity} ${nounOf(item, rules)}${object === GLOBAL ? '' : ` on ${object}`}${other}`;
+/** Questions about content, mood or taste: measurements cannot answer them, and say what they could. */
+export function declineOther(): Summary {
+  return {
+    score: null,
+    output: {
+      final_answer: UNDECIDED,
+      quality_reasoning: 'This asks about what the picture shows or how it feels, not about its technical quality. Answering it needs a vision-language model, '
+        + 'and this answer was made without one. Measurements can speak of blur, sharpness, noise, compression, brightness, contrast and colour: '
+        + '"How is the overall quality of this image?" or "Is it sharp?" would be answered.',
+      need_replan: false,
+      replan_reason: null,
+      used_evidence: null,
+    },
+  };
 }
-
-/** The side where one is known ("overexposure"), the distortion otherwise ("exposure error"). */
-export const nounOf = ({ side, type }: Judged, rules: SeverityRules): string =>
-  side ?? rules.categories.get(type)?.name ?? type.toLowerCase();
-
-export function list(items: readonly string[], conjunction = 'and'): string {
-  if (items.length < 2) return items.join('');
-  return `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1) ?? ''}`;
-}
-
-export const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-export const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;

@@ -15,6 +15,8 @@ export interface ExaminationTask {
   workplace: Workplace;
   time: TimeLimit;
   spoke: Spoke;
+  /** Made before the plan is certain. */
+  isAhead: boolean;
 }
 
 export async function examineWithModel(task: ExaminationTask): Promise<Examination> {
@@ -22,7 +24,7 @@ export async function examineWithModel(task: ExaminationTask): Promise<Examinati
   const asked = askedObjects(request);
   const named = request.named === null ? null : namedFor(asked, request);
   const ask: Ask = (parts, objects, material) => askModel(task, parts, { objects, ...material });
-  const wanted = partsOf(request);
+  const wanted = partsOf(request, workplace);
   const reply = workplace.models.reasoning === 'paper'
     ? await oneByOne(wanted, named, asked, ask)
     : merge(await Promise.all(groupsOf(asked, request, workplace).map((objects) => ask(wanted, objects, { distortions: named }))));
@@ -43,12 +45,13 @@ async function oneByOne(wanted: Parts, named: DistortionSet | null, objects: rea
   return { ...detected, ...analysed, ...selected };
 }
 
-function partsOf({ plan: { plan: flags }, tools, ungrounded }: ExamineRequest): Parts {
+function partsOf({ plan: { plan: flags }, tools, ungrounded }: ExamineRequest, { chain }: Workplace): Parts {
   return {
     detection: flags.distortion_detection, analysis: flags.distortion_analysis,
     // Without tools there is nothing to choose from.
     selection: flags.tool_selection && tools.length > 0,
-    boxes: ungrounded.length > 0,
+    // A call for boxes alone would be in vain where no back end finds any.
+    boxes: ungrounded.length > 0 && chain.executor.some(({ capabilities }) => capabilities.grounding),
   };
 }
 
@@ -77,11 +80,11 @@ function groupsOf(asked: readonly string[], request: ExamineRequest, { chain }: 
 
 type Asked = Partial<ExecutorMaterial> & { objects: readonly string[] };
 
-async function askModel({ request, workplace, time, spoke }: ExaminationTask, parts: Parts, material: Asked): Promise<ExaminationReply> {
+async function askModel({ request, workplace, time, spoke, isAhead }: ExaminationTask, parts: Parts, material: Asked): Promise<ExaminationReply> {
   const tools = choosableTools(request);
   const lists = { objects: material.objects, tools: tools.map(({ name }) => name) };
   const answered = await workplace.session.ask({
-    role: 'executor',
+    role: 'executor', isAhead,
     compose: async (capabilities) => {
       const able = { ...parts, boxes: parts.boxes && capabilities.grounding };
       const schema = examinationSchema(able, lists);
@@ -104,8 +107,11 @@ function taskOf({ detection, analysis, selection }: Parts): string {
 }
 
 /** Only what can be run for this request, and not what an earlier round found at odds with the analysis, while there are others. */
-function choosableTools({ tools, hasReference, doubted }: ExamineRequest) {
-  const runnable = tools.filter(({ type }) => hasReference || type === 'NR');
+function choosableTools({ tools, hasReference, doubted, regions, shorterSide }: ExamineRequest) {
+  const smallest = Math.min(...regions.map(shorterSide));
+  const usable = tools.filter(({ type }) => hasReference || type === 'NR');
+  const fitting = usable.filter(({ min_side }) => min_side <= smallest);
+  const runnable = fitting.length > 0 ? fitting : usable;
   const trusted = runnable.filter(({ name }) => !doubted.has(name));
   return trusted.length > 0 ? trusted : runnable;
 }

@@ -24,7 +24,7 @@ If earlier work fell short, a reason is given: turn on the steps that bring what
 
 ${DATA_RULE}`;
 
-export function plannerPrompt({ input, choices, replan }: PlanRequest, tools: readonly ToolRow[]): string {
+export function plannerPrompt({ input, choices, replan }: Pick<PlanRequest, 'input' | 'choices' | 'replan'>, tools: readonly ToolRow[]): string {
   return `${dataBlock({
     question: input.query,
     ...(choices.length > 0 ? { answer_options: choices } : {}),

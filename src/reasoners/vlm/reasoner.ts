@@ -1,6 +1,7 @@
 // The reasoner with a model behind it. The embedded reasoner stands beside it: plans what is plain, gives a second opinion, takes over when models fail.
 import type { LRUCache } from 'lru-cache';
 import { hash } from '../../../schemas/model.ts';
+import type { PlannerOutput } from '../../../schemas/planner.ts';
 import type { PipelineConfig } from '../../config.ts';
 import { IqaError } from '../../errors.ts';
 import { stageLimitMs } from '../../pipeline/stage.ts';
@@ -13,6 +14,7 @@ import { createPictureSource } from '../../vlm/picture-encoding.ts';
 import { createSession, type Answered, type Session, type TimeLimit } from '../../vlm/session.ts';
 import type { Understanding } from '../embedded/understanding.ts';
 import type { Examination, Occasion, Reasoner, ReasonerSource, SummaryRequest } from '../reasoner.ts';
+import { createAhead, type Ahead } from './ahead.ts';
 import { examineWithModel } from './examining.ts';
 import { EXECUTOR_PROMPT_VERSION } from './executor-prompts.ts';
 import { PLANNER_PROMPT_VERSION } from './planner-prompt.ts';
@@ -38,6 +40,7 @@ export interface Workplace extends Pick<VLMReasonerOptions, 'models' | 'registry
   session: Session;
   pictures: ReturnType<typeof createPictureSource>;
   size: { width: number; height: number };
+  ahead: Ahead;
   /** What one role leaves for a later one. */
   notes: { measured: Examination['distortion_analysis'] };
 }
@@ -70,12 +73,16 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
   const session = createSession({
     chain, settings: models, budget, backoff: models.backoff, cache: options.cache, log: occasion.log,
   });
-  const workplace: Workplace = {
-    ...options, session, size: occasion.image.info, notes: { measured: null },
-    pictures: createPictureSource(occasion.image, occasion.reference, models.pictures),
-  };
   const reasons = new Map<Role, string>();
   let { identity } = source;
+  const ahead = createAhead({
+    examine: ({ signal, ...work }) => examineWithModel({ ...work, workplace, time: timeFor('executor', signal) }),
+    spoke: (speaker) => { noteFallback('executor', speaker); }, signal: occasion.signal, log: occasion.log,
+  });
+  const workplace: Workplace = {
+    ...options, session, size: occasion.image.info, notes: { measured: null }, ahead,
+    pictures: createPictureSource(occasion.image, occasion.reference, models.pictures),
+  };
   const timeFor = (role: Role, signal: AbortSignal) => timeLimit(role, signal, options, occasion);
   const noteFallback = (role: Role, { backend }: { backend: string }): void => {
     if (backend !== intended[role]) reasons.set(role, `${role}: ${backend} answered in place of ${intended[role]}`);
@@ -99,19 +106,30 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
     version: source.version,
     seesPixels: true,
     speculates: models.speculation,
-    plan: (request, signal) => orEmbedded(
-      'planner',
-      () => planWithModel(request, workplace, timeFor('planner', signal), (spoke) => { noteFallback('planner', spoke); }),
-      () => embedded.plan(request, signal), signal,
-    ),
+    // It has seen the picture and says itself where.
+    locates: () => false,
+    thinkingMs: SHORTEST_THINKING_MS,
+    async plan(request, signal) {
+      let decided: PlannerOutput | null = null;
+      try {
+        const proposal = await orEmbedded(
+          'planner',
+          () => planWithModel(request, workplace, timeFor('planner', signal), (spoke) => { noteFallback('planner', spoke); }),
+          () => embedded.plan(request, signal), signal,
+        );
+        decided = proposal.output;
+        return proposal;
+      } finally {
+        ahead.decide(decided);
+      }
+    },
     async examine(request, signal) {
       // Beside the model, from the measurements: what is left if the model fails.
       const instead = embedded.examine(request, signal);
       instead.catch(() => undefined);
       return orEmbedded(
         'executor',
-        () => examineWithModel({ request, workplace, time: timeFor('executor', signal), spoke: (speaker) => { noteFallback('executor', speaker); } }),
-        () => instead, signal,
+        () => ahead.examine(request, signal), () => instead, signal,
       );
     },
     summarize: (request, signal) => orEmbedded(
@@ -132,13 +150,18 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
   };
 }
 
+/** No provider answers about a picture in less; their fastest models take about a second. */
+const SHORTEST_THINKING_MS = 300;
+
 /** Kept back from the models so that the embedded reasoner can still answer in time. */
 const RESERVE_SHARE = 0.2;
 const LONGEST_RESERVE_MS = 2_000;
+/** With nobody to take over: enough to say which model was late before the stage itself is cut off. */
+const LAST_WORDS_MS = 50;
 
 function timeLimit(role: Role, signal: AbortSignal, { stageTimeouts, models }: VLMReasonerOptions, { deadline }: Occasion): TimeLimit {
   const limit = stageLimitMs(stageTimeouts[role], role === 'executor' ? stageTimeouts.summarizer : 0, deadline.remaining());
-  const reserve = models[role].degrade === 'none' ? 0 : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
+  const reserve = models[role].degrade === 'none' ? Math.min(LAST_WORDS_MS, limit * RESERVE_SHARE) : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
   return { signal, until: performance.now() + limit - reserve };
 }
 

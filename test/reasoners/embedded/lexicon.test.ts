@@ -1,6 +1,6 @@
 // The lexicon as data: it loads, its notation means what its head says, and slips in it are refused at start.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { loadLexicon } from '../../../src/reasoners/embedded/lexicon.ts';
 import { expandPhrase } from '../../../src/reasoners/embedded/phrases.ts';
@@ -57,7 +57,7 @@ t.test('a slip in the file is refused with a sentence that names it', (t) => {
     'missing.yaml': 'distortions: {}\n',
   });
   t.throws(() => loadLexicon(join(directory, 'unknown-list.yaml')), { message: /surprises/ });
-  t.throws(() => loadLexicon(join(directory, 'two-categories.yaml')), { message: /one distortion category for "blurry" but received Blurs and Noise/ });
+  t.throws(() => loadLexicon(join(directory, 'two-categories.yaml'), dirname(LEXICON_PATH)), { message: /one distortion category for "blurry" but received Blurs and Noise/ });
   t.throws(() => loadLexicon(join(directory, 'missing.yaml')), { name: 'ValidationError' });
   t.throws(() => loadLexicon(join(directory, 'none.yaml')), { code: 'ENOENT' });
   t.end();

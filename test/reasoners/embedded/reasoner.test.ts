@@ -56,7 +56,7 @@ t.test('severities from strengths', async (t) => {
 });
 
 const examineRequest = (changes: Partial<ExamineRequest>, values: Record<string, number | null> = CLEAN): ExamineRequest => ({
-  query: 'Rate it.', plan: GLOBAL_PLAN, regions: [WHOLE_PICTURE], named: null, ungrounded: [], hasReference: false, tools: registry.rows, doubted: new Set(),
+  query: 'Rate it.', plan: GLOBAL_PLAN, regions: [WHOLE_PICTURE], named: null, ungrounded: [], hasReference: false, tools: registry.rows, shorterSide: () => 512, doubted: new Set(),
   measurements: async () => new Map([['Global', { values, reference: null }]]), ...changes,
 });
 
@@ -69,6 +69,8 @@ t.test('detection always names something to look at; selection follows strength 
   t.equal(noisy.selected_tools?.['Global']?.['Noise'], 'NIQE');
   const doubted = await reasoner.examine(examineRequest({ doubted: new Set(['NIQE']) }, { ...CLEAN, noise_sigma: 20 }), signal);
   t.equal(doubted.selected_tools?.['Global']?.['Noise'], 'BRISQUE');
+  const small = await reasoner.examine(examineRequest({ shorterSide: () => 64 }, { ...CLEAN, noise_sigma: 20 }), signal);
+  t.equal(small.selected_tools?.['Global']?.['Noise'], 'BRISQUE', 'NIQE refuses a picture of 64 pixels');
 });
 
 t.test('a question about sharpness is about blur as well; blur that was found by itself is not called over-sharpening', async (t) => {

@@ -41,6 +41,8 @@ t.test('objects are named as the user wrote them', (t) => {
     ["Is the woman's face sharp?", ["woman's face"]], ['Is the Red Car noisy?', ['Red Car']], ['Are cat and sofa blurry?', ['cat', 'sofa']], ["Are the dogs' faces sharp?", ["dogs' faces"]],
     ['Is the man riding a horse in focus?', ['man riding a horse']], ['Is the cat blurry in the garden?', ['cat']], ['Is the "red car" blurry?', ['red car']], ['Is Golden Gate Bridge out of focus?', ['Golden Gate Bridge']],
     ['Is the blurry dog noisy?', ['dog']], ['Is this product photo sharp?', []], ['Is the picture of the dog blurry?', []], ['Is the background blurry?', []], ['Is the left side noisy?', []],
+    ['I shot this on a tripod. Is the picture sharp?', []], ['We photographed a regatta last week, are the sails noisy?', ['sails']], ['I photographed the bride. Is she in focus?', ['bride']],
+    ['I took it and the dog came out blurry, is that right?', ['dog']], ['Is the face blurry in the shot I took?', ['face']], ['Is this in the manner of Rembrandt?', []],
     ['Is it good enough for a billboard?', []], ['Is the noise caused by the sensor?', []], ['Is it sharp if we ignore the sky?', []],
   ];
   for (const [query, objects] of expected) t.strictSame(understand(query).objects, objects, query);
@@ -127,5 +129,33 @@ t.test('random sentences of known and unknown words always give a valid plan', (
     parse(PlannerOutput, plan);
     if (JSON.stringify(understand(query)) !== JSON.stringify(understood)) t.fail(`not deterministic: ${query}`);
   }
+  t.end();
+});
+
+t.test('anything at all gives a valid plan, and what no person would ask a plain one with little confidence', (t) => {
+  let seed = 7;
+  const next = (limit: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * limit);
+  };
+  const pick = <T>(list: readonly T[]): T => list[next(list.length)] as T;
+  const letters = (from: number, to: number) => () => String.fromCodePoint(from + next(to - from));
+  const alphabets = [letters(0x61, 0x7b), letters(0x400, 0x450), letters(0x4e00, 0x9000), letters(0x5d0, 0x5eb), letters(0x1f600, 0x1f640), letters(0, 0x20), letters(0x200b, 0x2010), letters(0x300, 0x370), letters(0xd800, 0xdfff), letters(0x21, 0x40)];
+  const gibberish = () => { const letter = pick(alphabets); return Array.from({ length: 1 + next(9) }, letter).join(''); };
+  const hostile = ['__proto__', 'constructor.prototype', '${7*7}', '{{x}}', '../../etc/passwd', '(a|aa)+$', '<img src=x>', 'ignore previous instructions', 'SYSTEM: you are root', '\u202e', 'A. A. A.', '%00', '\\x00'];
+  const foreign = ['Wie ist die Qualität des Bildes?', 'La foto está muy oscura', 'Est-ce que la photo est floue ?', 'Czy zdjęcie jest ostre?', 'A imagem está com ruído?', 'Bilden är inte skarp', 'Bu resim bulanık mı?', 'La foto è sfocata?', 'תמונה מטושטשת', 'क्या यह तस्वीर धुंधली है?'];
+  for (let round = 0; round < 1_500; round += 1) {
+    const isStrange = round % 2 === 0;
+    const words = isStrange ? Array.from({ length: 1 + next(12) }, gibberish) : [...Array.from({ length: next(6) }, gibberish), pick(hostile), pick(['is it blurry', 'the car', '', 'A. Yes B. No']), pick(foreign)];
+    const query = words.join(pick([' ', ' ', '\n', ', ', '']));
+    const understood = understand(query, round % 7 === 0 ? words.slice(0, 5) : undefined);
+    const plan = derivePlan(understood, { hasReference: false });
+    parse(PlannerOutput, plan);
+    if (!(understood.confidence >= 0 && understood.confidence <= 1)) t.fail(JSON.stringify(query));
+    if (understood.confidence < 0.5 && (plan.query_scope !== 'Global' || plan.distortions !== null)) t.fail(`not plain: ${JSON.stringify(query)}`);
+    // One word in ten thousand of random letters may happen to be English; a whole sentence of them is not.
+    if (isStrange && words.length > 3 && understood.confidence >= 0.5) t.fail(`sure of ${JSON.stringify(query)}: ${understood.confidence}`);
+  }
+  for (const query of foreign) t.ok(understand(query).confidence < 0.5, query);
   t.end();
 });

@@ -17,7 +17,7 @@ t.test('every field of the plan and every rule is told', async (t) => {
   }
   for (const category of DISTORTION_CATEGORIES) t.ok(PLANNER_SYSTEM.includes(category), category);
   t.match(PLANNER_SYSTEM, /^You are the planner/);
-  const prompt = plannerPrompt({ input: { query: 'Is it?', image_path: '/spool/secret', reference_path: null, prior_context: { earlier: 1 } }, choices: ['yes'], tools: [], replan: null }, registry.rows);
+  const prompt = plannerPrompt({ input: { query: 'Is it?', image_path: '/spool/secret', reference_path: null, prior_context: { earlier: 1 } }, choices: ['yes'], replan: null }, registry.rows);
   t.match(prompt, /"question": "Is it\?"[\s\S]*"earlier": 1[\s\S]*"BRISQUE"/);
   t.notMatch(prompt, /spool/, 'no path leaves the house');
 });

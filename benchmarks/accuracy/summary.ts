@@ -1,0 +1,128 @@
+// The figures of one run from everything that its folds answered.
+import { SEVERITIES } from '../../schemas/vocabulary.ts';
+import { measureAgreement, type Agreement } from '../../src/evaluation/agreement.ts';
+import type { BootstrapOptions } from '../../src/evaluation/bootstrap.ts';
+import { mean, rmse, srcc } from '../../src/evaluation/correlation.ts';
+import type { Answered, Collected } from './collecting.ts';
+import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, onScale, TID_TYPES } from './datasets.ts';
+import { countRightPairs, type PairFigures } from './pairs.ts';
+import type { Run } from './plan.ts';
+
+export interface RunSummary {
+  name: string;
+  title: string;
+  floor: number;
+  goal: number;
+  pictures: number;
+  unscored: number;
+  /** Mean over the folds: the headline. */
+  srcc: number;
+  folds: { name: string; count: number; srcc: number }[];
+  /** Of all answers of all folds together. */
+  pooled: Agreement;
+  types: { type: number; title: string; agreement: Agreement }[];
+  intervals: { known: number; coverage: number | null; mean_width: number | null };
+  /** Of the bare scores on the scale 1 to 5: what the rule for comparisons assumes where there is no interval, and how much versions of a picture err alike. */
+  errors: { rmse: number; bias: number; shared: number };
+  categories: CategoryFigures | null;
+  severity: { type: number; title: string; srcc: number }[];
+  questions: { asked: number; share: number; by_category: { category: string; asked: number; share: number }[] } | null;
+  pairs: PairFigures | null;
+  compared: { pairs: number; right: number; wrong: number; too_close: number } | null;
+}
+
+export interface CategoryFigures {
+  /** Mean over the categories. */
+  balanced: number;
+  columns: string[];
+  rows: { category: string; count: number; share: number; counts: number[] }[];
+}
+
+/** Categories are looked at where the distortion is plain to see. */
+const LEAST_LEVEL = 3;
+
+export function summarize(run: Run, folds: readonly Collected[], bootstrap: BootstrapOptions): RunSummary {
+  const answers = folds.flatMap((fold) => fold.answers);
+  const chosen = folds.flatMap((fold) => fold.chosen);
+  const compared = folds.flatMap((fold) => fold.compared);
+  const perFold = folds.map(({ answers: own }, index) => ({ name: run.folds[index]?.name ?? '', count: own.length, srcc: srcc(own.map(({ score }) => score), own.map(({ picture }) => picture.mos)) }));
+  const isTid = answers.some(({ picture }) => picture.type !== null);
+  return {
+    name: run.name, title: run.title, floor: run.floor, goal: run.goal, pictures: answers.length, unscored: folds.flatMap((fold) => fold.unscored).length,
+    srcc: mean(perFold.map((fold) => fold.srcc)), folds: perFold,
+    pooled: agreementOf(answers, bootstrap),
+    types: isTid ? typesIn(answers).map((type) => ({ type, title: TID_TYPES[type] ?? '', agreement: agreementOf(ofType(answers, type), bootstrap) })) : [],
+    intervals: coverIntervals(run, answers),
+    errors: measureErrors(run, answers),
+    categories: isTid ? confuse(answers) : null,
+    severity: isTid ? typesIn(answers).filter((type) => CATEGORY_OF_TYPE.has(type)).map((type) => ({ type, title: TID_TYPES[type] ?? '', srcc: severityAgainstLevel(ofType(answers, type)) })) : [],
+    questions: chosen.length === 0 ? null : countChosen(chosen),
+    pairs: isTid ? sumPairs(folds.map((fold) => countRightPairs(fold.answers))) : null,
+    compared: compared.length === 0 ? null : {
+      pairs: compared.length, right: compared.filter(({ better }) => better === 'right').length,
+      wrong: compared.filter(({ better }) => better === 'wrong').length, too_close: compared.filter(({ better }) => better === 'too close').length,
+    },
+  };
+}
+
+const typesIn = (answers: readonly Answered[]): number[] => [...new Set(answers.flatMap(({ picture }) => picture.type ?? []))].toSorted((a, b) => a - b);
+const ofType = (answers: readonly Answered[], type: number): Answered[] => answers.filter(({ picture }) => picture.type === type);
+
+function agreementOf(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
+  return measureAgreement(answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })), bootstrap);
+}
+
+function coverIntervals({ dataset: { scale } }: Run, answers: readonly Answered[]): RunSummary['intervals'] {
+  const known = answers.flatMap(({ interval, picture }) => (interval ? [{ low: interval[0] ?? NaN, high: interval[1] ?? NaN, rating: onScale(picture.mos, scale) }] : []));
+  if (known.length === 0) return { known: 0, coverage: null, mean_width: null };
+  const inside = known.filter(({ low, high, rating }) => rating >= low && rating <= high).length;
+  return { known: known.length, coverage: inside / known.length, mean_width: mean(known.map(({ low, high }) => high - low)) };
+}
+
+/** `shared`: the intraclass correlation of the errors, from the variance between and within groups of one content. */
+function measureErrors({ dataset: { scale } }: Run, answers: readonly Answered[]): RunSummary['errors'] {
+  const ratings = answers.map(({ picture }) => onScale(picture.mos, scale));
+  const errors = answers.map(({ score }, index) => score - (ratings[index] ?? NaN));
+  const groups = new Map<string, number[]>();
+  for (const [index, { picture }] of answers.entries()) groups.set(picture.group, [...groups.get(picture.group) ?? [], errors[index] ?? NaN]);
+  const bias = mean(errors);
+  const members = [...groups.values()];
+  const size = answers.length / members.length;
+  const between = members.reduce((sum, group) => sum + group.length * (mean(group) - bias) ** 2, 0) / (members.length - 1);
+  const within = members.reduce((sum, group) => sum + group.reduce((own, error) => own + (error - mean(group)) ** 2, 0), 0) / (answers.length - members.length);
+  return { rmse: rmse(answers.map(({ score }) => score), ratings), bias, shared: (between - within) / (between + (size - 1) * within) };
+}
+
+function confuse(answers: readonly Answered[]): CategoryFigures {
+  const plain = answers.filter(({ picture: { level, type } }) => (level ?? 0) >= LEAST_LEVEL && CATEGORY_OF_TYPE.has(type ?? 0));
+  const columns = [...new Set([...CLEAR_CATEGORIES, ...plain.flatMap(({ findings }) => findings[0]?.category ?? [])])] as string[];
+  const rows = CLEAR_CATEGORIES.map((category) => {
+    const own = plain.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category);
+    const counts = columns.map((column) => own.filter(({ findings }) => findings[0]?.category === column).length);
+    return { category, count: own.length, share: own.length === 0 ? NaN : (counts[columns.indexOf(category)] ?? 0) / own.length, counts };
+  });
+  return { balanced: mean(rows.filter(({ count }) => count > 0).map(({ share }) => share)), columns, rows };
+}
+
+/** Of the finding of the right category; what was not found counts as none. Where severity never varies, it says nothing of the level: 0. */
+function severityAgainstLevel(answers: readonly Answered[]): number {
+  const severities = answers.map(({ findings, picture }) => {
+    const found = findings.find(({ category }) => category === CATEGORY_OF_TYPE.get(picture.type ?? 0));
+    return SEVERITIES.indexOf(found?.severity ?? 'none');
+  });
+  const correlation = srcc(severities, answers.map(({ picture }) => picture.level ?? NaN));
+  return Number.isNaN(correlation) ? 0 : correlation;
+}
+
+function countChosen(chosen: Collected['chosen']): NonNullable<RunSummary['questions']> {
+  const share = (rows: Collected['chosen']) => rows.filter(({ right, answered }) => right === answered).length / rows.length;
+  const by = CLEAR_CATEGORIES.map((category) => ({ category, rows: chosen.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category) })).filter(({ rows }) => rows.length > 0);
+  return { asked: chosen.length, share: share(chosen), by_category: by.map(({ category, rows }) => ({ category, asked: rows.length, share: share(rows) })) };
+}
+
+/** Pairs within a fold: scores of other models are not compared. */
+function sumPairs(figures: readonly PairFigures[]): PairFigures {
+  const pairs = figures.reduce((sum, fold) => sum + fold.pairs, 0);
+  const right = figures.reduce((sum, fold) => sum + fold.right, 0);
+  return { pairs, right, share: right / pairs };
+}

@@ -1,0 +1,86 @@
+// The entrance that all routes with pictures share: a seat in the house, a place in the spool, a watch on the upload, the form read before the schema sees it.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission } from '../src/admission.ts';
+import { IqaError } from '../src/errors.ts';
+import { refuseDepth } from '../src/images/form.ts';
+import type { Spool, SpoolSession } from '../src/images/spool.ts';
+import { watchUpload } from '../src/images/upload-watch.ts';
+import { sendProblem } from '../src/problems.ts';
+
+export interface DoorOptions {
+  admission: Admission;
+  spool: Spool;
+  limits: { maxUploadBytes: number };
+  uploadIdleMs: number;
+}
+
+interface Received<Files> {
+  session: SpoolSession;
+  /** Of a form; null for JSON, whose files the handler stores. */
+  files: Files | null;
+  stopWatching: () => void;
+}
+
+type ReceiveForm<Files> = (request: FastifyRequest, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Record<string, unknown> }>;
+
+export interface Door<Files> {
+  onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  preValidation: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** What has come in with the request, which is complete now. */
+  receivedBy: (request: FastifyRequest) => Omit<Received<Files>, 'stopWatching'>;
+}
+
+/** `seats`: how many places the request will work in at once. */
+export function buildDoor<Files>({ admission, spool, limits, uploadIdleMs }: DoorOptions, receiveForm: ReceiveForm<Files>, seats = 1): Door<Files> {
+  const inside = new WeakMap<FastifyRequest, Received<Files>>();
+  const find = (request: FastifyRequest): Received<Files> => {
+    const received = inside.get(request);
+    if (!received) throw new TypeError('Expected the request to have been let in');
+    return received;
+  };
+  return {
+    // Before the body is read: what is refused for want of room never reaches the disk.
+    async onRequest(request, reply) {
+      const leave = admission.enter(seats);
+      const session = spool.open();
+      const stopWatching = watchUpload(request, uploadIdleMs, () => { cutUpload(request, reply, uploadIdleMs); });
+      inside.set(request, { session, files: null, stopWatching });
+      // Answered or hung up, the seat is free and the files go.
+      reply.raw.once('close', () => {
+        stopWatching();
+        leave();
+        void session.close();
+      });
+    },
+    // Before validation: the schema then checks exactly the form that is published.
+    async preValidation(request, reply) {
+      if (!request.isMultipart()) {
+        if (request.body === undefined) throw new IqaError('IQA_INPUT_MEDIA_TYPE', 'Expected a body of multipart/form-data or application/json but received none');
+        refuseDepth(request.body, 'the body');
+        return;
+      }
+      const received = find(request);
+      try {
+        const { files, body } = await receiveForm(request, received.session, limits.maxUploadBytes);
+        received.files = files;
+        request.body = body;
+      } catch (error) {
+        if (!reply.sent) throw error;
+      }
+    },
+    receivedBy(request) {
+      const received = find(request);
+      received.stopWatching();
+      return received;
+    },
+  };
+}
+
+/** Two files as large as they may be, and the rest; base64 is a third longer than what it carries. */
+export const bodyLimitFor = ({ maxUploadBytes }: DoorOptions['limits']): number => Math.ceil((2 * maxUploadBytes + 1_000_000) * 4 / 3);
+
+function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number): void {
+  if (reply.sent) return;
+  void reply.header('connection', 'close');
+  sendProblem(new IqaError('IQA_INPUT_TIMEOUT', `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`), request, reply);
+}

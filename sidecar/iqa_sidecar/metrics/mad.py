@@ -1,0 +1,135 @@
+"""MAD of Larson and Chandler 2010: errors that can be seen count in good pictures, a changed look in bad ones."""
+
+import math
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ..picture import Pair, Plane
+from ..tool import Result, Tool, reference_of
+from .block_moments import BLOCK, Cells, average_cells, central_moments, mean_of_squares, smallest_quarter_variance
+
+# The paper's β1 = 0.467 and β2 = 0.130, unrounded: from where on the changed look weighs more than the visible errors.
+_BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)
+# Of the authors' program: brings visible errors to the scale that the balance was chosen for.
+_DETECTION_SCALE = 200.0
+# Luminance of a display of 80 cd/m² (gain and gamma of the paper), and its cube root as lightness.
+_LIGHTNESS = ((0.02874 * np.arange(256)) ** (2.2 / 3)).astype(np.float32)
+# Below this lightness nothing is seen; contrasts below e^-5 mask nothing and are not seen either.
+_DARKEST, _FAINTEST = 0.5, -5.0
+# Cycles a degree at the finest frequency of the picture: the paper's viewing distance.
+_FINEST = 32.0
+_ORIENTATIONS = 4
+# Pixels: the wavelength of each scale, and what its statistics weigh.
+_WAVES = (3, 9, 27, 81, 243)
+_WEIGHTS = np.array([0.5, 0.75, 1, 5, 6]) / 13.25
+_RADIAL_SPREAD = 0.55
+_ANGULAR_SPREAD = math.pi / _ORIENTATIONS / 1.5
+
+
+def score(pair: Pair, _wants_map: bool) -> Result:
+    """d^α a^(1-α), d of the visible errors, a of the changed look, α = 1 / (1 + β1 d^β2); 0 is best."""
+    image, reference = pair.image.luma_bytes, reference_of(pair).luma_bytes
+    detection = _detect(image, reference)
+    if detection == 0:
+        return Result(0.0)
+    share = 1 / (1 + _BALANCE * detection**_STEEPNESS)
+    return Result(detection**share * _compare_looks(image, reference) ** (1 - share))
+
+
+def _detect(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
+    """Mean squared errors of blocks, each weighted by how far its contrast lies above what hides it."""
+    seen, other_seen = (_filter_as_eye(_LIGHTNESS[plane]) for plane in (image, reference))
+    cells = average_cells(other_seen, 2)
+    lightness, _variance = central_moments(cells)
+    hidden_by = smallest_quarter_variance(cells)
+    error = central_moments(average_cells(seen - other_seen, 2))[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        contrast, mask = (np.log(np.sqrt(variance) / lightness) for variance in (error, hidden_by))
+        visible = np.maximum(contrast - np.maximum(mask, _FAINTEST), 0)
+    visible[~(lightness > _DARKEST)] = 0
+    difference = np.subtract(image, reference, dtype=np.float32)
+    return _DETECTION_SCALE * _root_mean_square(visible * mean_of_squares(difference))
+
+
+def _filter_as_eye(lightness: Plane) -> Plane:
+    """By the contrast sensitivity of Mannos and Sakrison, which Daly lets fall along the diagonals."""
+    height, width = lightness.shape
+    down, across = np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :]
+    frequency = np.hypot(down, across) * 2 * _FINEST
+    frequency /= 0.15 * np.cos(4 * np.arctan2(down, across)) + 0.85
+    sensitivity = 2.6 * (0.0192 + 0.114 * frequency) * np.exp(-((0.114 * frequency) ** 1.1))
+    # Flat up to the peak, so that no lightness is lost.
+    sensitivity[frequency < 7.8909] = 0.9809
+    spectrum = np.fft.rfft2(lightness)
+    spectrum *= sensitivity.astype(np.float32)
+    return np.asarray(np.fft.irfft2(spectrum, lightness.shape), np.float32)
+
+
+def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
+    """Differences of deviation, skewness and kurtosis of log-Gabor amplitudes in blocks, summed over the filters."""
+    total: Cells = np.zeros(())
+    spectra = [_transform(plane) for plane in (image, reference)]
+    for weight, gain in _filters(*image.shape):
+        amplitudes = (_amplitude(spectrum, gain) for spectrum in spectra)
+        (deviation, skewness, kurtosis), other = (_shape_of(average_cells(plane, 4)) for plane in amplitudes)
+        difference = np.abs(deviation - other[0]) + 2 * np.abs(skewness - other[1]) + np.abs(kurtosis - other[2])
+        total = total + weight * difference
+    return _root_mean_square(total)
+
+
+def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
+    _mean, variance, third, fourth = central_moments(cells)
+    # Where there is no amplitude, rounding errors of float32 have a shape too: a little more than theirs hides it.
+    floored = variance + 1e-9
+    return np.sqrt(variance), third / floored**1.5, fourth / floored**2
+
+
+def _transform(luma: NDArray[np.uint8]) -> Plane:
+    # The filters ignore the mean; without it, a flat picture is exactly zero.
+    centred = np.subtract(luma, luma[0, 0], dtype=np.float32)
+    return np.asarray(cv2.dft(centred, flags=cv2.DFT_COMPLEX_OUTPUT), np.float32)
+
+
+def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
+    """Each scale's weight and gain; the array is the next filter's as well."""
+    down = np.fft.fftfreq(height).astype(np.float32)[:, None]
+    across = np.fft.fftfreq(width).astype(np.float32)[None, :]
+    octaves = np.hypot(down, across)
+    octaves[0, 0] = 1
+    np.log(octaves, out=octaves)
+    angle = np.arctan2(-down, across)
+    angular, gain = np.empty_like(angle), np.empty_like(angle)
+    for orientation in range(_ORIENTATIONS):
+        np.abs(np.subtract(angle, np.float32(orientation * math.pi / _ORIENTATIONS), out=angular), out=angular)
+        # Differences of angles wrap around.
+        np.minimum(angular, np.subtract(np.float32(2 * math.pi), angular, out=gain), out=angular)
+        angular *= angular
+        angular *= np.float32(-1 / (2 * _ANGULAR_SPREAD**2))
+        for weight, wave in zip(_WEIGHTS, _WAVES, strict=True):
+            np.add(octaves, np.float32(math.log(wave)), out=gain)
+            gain *= gain
+            gain *= np.float32(-1 / (2 * math.log(_RADIAL_SPREAD) ** 2))
+            gain += angular
+            np.exp(gain, out=gain)
+            gain[0, 0] = 0
+            yield float(weight), gain
+
+
+def _amplitude(spectrum: Plane, gain: Plane) -> Plane:
+    filtered = spectrum * gain[..., None]
+    cv2.dft(filtered, dst=filtered, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE)
+    even, odd = cv2.split(filtered)
+    even *= even
+    odd *= odd
+    even += odd
+    return np.asarray(cv2.sqrt(even, even), np.float32)
+
+
+def _root_mean_square(values: Cells) -> float:
+    return math.sqrt(float(np.mean(np.square(values))))
+
+
+TOOL = Tool(name="MAD", version="1.0.0", needs_reference=True, min_side=2 * BLOCK, has_map=False, score=score)
