@@ -51,6 +51,7 @@ export const Finding = Type.Object({
   object_name: NonBlank('Object, or "Global".'),
   distortion: DistortionCategory,
   severity: Severity,
+  strength: OrNull(Type.Number({ minimum: 0, maximum: 5 }), 'The same on a continuous scale: slight from 1, moderate from 2, severe from 3, extreme from 4; null where the reasoner gives none.'),
   confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the reasoner is of it, or null where it did not say.'),
   measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), { description: 'The measurements it rests on.' }),
   sides: Type.Record(Type.String(), Severity, { description: 'How severe each side of it is, where sides are told apart: underexposure and overexposure, …' }),

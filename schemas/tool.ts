@@ -31,6 +31,7 @@ export const ToolRow = defineModel('ToolRow', Type.Object({
   range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: "Lowest and highest value of the tool." }),
   strengths: ByCategory(Type.Number({ minimum: 0, maximum: 1 }), 'How well it ranks strengths of each distortion: rank correlation on the data named in strengths_origin.'),
   strengths_origin: NonBlank('What the strengths were measured on.'),
+  precedence: Type.Integer({ minimum: 0, default: 0, description: 'Higher is chosen first, whatever the strengths: for learned fusions, which agree with people better than any single tool.' }),
   on_request: Type.Boolean({ default: false, description: 'Run only when a question names it: too slow, or not well enough measured, to be chosen.' }),
   tier: Type.Enum(['base', 'pyiqa'], { default: 'base', description: 'Which sidecar runs it: the one that is always there, or the optional one with pyiqa.' }),
   cost_ms_per_megapixel: OrNull(Type.Number({ minimum: 0 }), 'CPU time on one core, or null where it was never measured.'),

@@ -17,6 +17,8 @@ const Milliseconds = Type.Integer({ minimum: 1 });
 const byReference = (limits: { minimum: number; maximum?: number }) =>
   Type.Object({ with_reference: Type.Number(limits), without_reference: Type.Number(limits) }, { additionalProperties: false });
 
+const LICENCES = ['permissive', 'research', 'any'] as const;
+
 const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   timeouts_ms: Type.Object({
     request: Milliseconds, planner: Milliseconds, executor: Milliseconds, summarizer: Milliseconds,
@@ -35,11 +37,11 @@ const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
   fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
   cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
   sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
-  licences: Type.Enum(['permissive', 'any']),
+  licences: Type.Enum([...LICENCES]),
   checkpoints: CheckpointSection,
 }, { additionalProperties: false }));
 export type PipelineConfig = Static<typeof PipelineFile>;
-/** Which tools there are at all: those anybody may use, or also those for non-commercial use. */
+/** Which tools there are at all: those anybody may use, also those fitted on ratings for research, or also those for non-commercial use. */
 export type Licences = PipelineConfig['licences'];
 
 /** Every environment variable the service reads; `.env.example` is checked against this table. */
@@ -56,6 +58,7 @@ export const SETTINGS = {
   IQA_CHECKPOINTS_URL: { default: '', description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
+  IQA_LICENCES: { default: '', description: 'Which tools exist: permissive, research or any; default: licences in configs/pipeline.yaml.' },
   PYIQA_SIDECAR_URL: { default: '', description: 'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.' },
   IQA_MODEL_BACKENDS: { default: 'configs/model_backends.yaml', description: 'The file that says which models reason; a relative path starts at the project.' },
   IQA_BACKEND: { default: 'auto', description: 'Who reasons: a back end of that file, "embedded", or "auto": the first whose key is set.' },
@@ -73,7 +76,7 @@ export const SETTINGS = {
 } as const;
 type SettingName = keyof typeof SETTINGS;
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -93,7 +96,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     shutdownGraceMs: integer('IQA_SHUTDOWN_GRACE_MS', setting('IQA_SHUTDOWN_GRACE_MS'), 0, 600_000),
     sidecarUrl: httpUrl('SIDECAR_URL', setting('SIDECAR_URL')),
     pyiqaSidecarUrl: httpUrl('PYIQA_SIDECAR_URL', setting('PYIQA_SIDECAR_URL')),
-    pipeline,
+    pipeline: { ...pipeline, licences: oneOf('IQA_LICENCES', setting('IQA_LICENCES') || pipeline.licences, LICENCES) },
     checkpoints: resolveCheckpoints(pipeline.checkpoints, checkpointSettings, root),
     models,
     providers: resolveProviders(models, environment),
@@ -125,8 +128,9 @@ function integer(name: string, text: string, low: number, high: number): number 
   throw new ConfigError(`Expected an integer from ${low} to ${high} for ${name} but received "${text}"`);
 }
 
-function oneOf(name: string, text: string, allowed: readonly string[]): string {
-  if (allowed.includes(text)) return text;
+function oneOf<const T extends string>(name: string, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === text);
+  if (found !== undefined) return found;
   throw new ConfigError(`Expected one of ${allowed.join(', ')} for ${name} but received "${text}"`);
 }
 

@@ -15,18 +15,21 @@ export interface ToolRegistry {
   strengthOf: (name: string, distortion: DistortionCategory) => number | null;
 }
 
-/** `licences`: with `permissive` the rows whose code or parameters may not be used commercially are left out, as if they did not exist. */
+/** Rows that the licences do not allow are left out, as if they did not exist. */
 export function loadRegistry(root: string, licences: Licences = 'any'): ToolRegistry {
   const { tools } = readYaml(root, 'configs/tools.yaml', ToolRegistryFile);
-  return createRegistry(tools.filter((row) => licences === 'any' || isPermissive(row)));
+  return createRegistry(tools.filter((row) => isAllowed(row, licences)));
 }
 
 const PERMISSIVE = new Set(['Apache-2.0', 'MIT', 'BSD-2-Clause', 'BSD-3-Clause']);
 
+/** Figures fitted on ratings that are for research and education. */
+const RESEARCH_ONLY = 'LicenseRef-research-only';
+
 /** SPDX expressions joined by AND: every part counts. */
-export function isPermissive({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>): boolean {
+export function isAllowed({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>, licences: Licences): boolean {
   const named = [code.licence, ...(parameters ? [parameters.licence] : [])].flatMap((licence) => licence.split(' AND '));
-  return named.every((licence) => PERMISSIVE.has(licence));
+  return named.every((licence) => licences === 'any' || PERMISSIVE.has(licence) || (licences === 'research' && licence === RESEARCH_ONLY));
 }
 
 export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
@@ -78,7 +81,7 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
 }
 
 /**
- * Tools that may be chosen for a distortion, best first: by measured strength, then by cost. With a reference, those that use it come first.
+ * Tools that may be chosen for a distortion, best first: learned fusions, then by measured strength, then by cost. With a reference, those that use it come first.
  * Tools that refuse a picture of this shorter side are left out, unless all do: then the best of them says so itself.
  */
 export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean, shorterSide = Infinity): ToolRow[] {
@@ -87,6 +90,7 @@ export function rankTools(rows: readonly ToolRow[], category: DistortionCategory
   const fitting = choosable.filter((row) => row.min_side <= shorterSide);
   return (fitting.length > 0 ? fitting : choosable)
     .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
+      || b.precedence - a.precedence
       || strength(b) - strength(a)
       || costOf(a) - costOf(b));
 }

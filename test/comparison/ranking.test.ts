@@ -16,7 +16,7 @@ function make(value: number | null, interval: [number, number] | null, findings:
     quality_score: value === null || !whole.quality_score ? null : { ...whole.quality_score, value, interval },
     diagnostics: {
       ...whole.diagnostics, tools: [],
-      findings: findings.map((finding) => ({ object_name: 'Global', distortion: 'Blurs', severity: 'none', confidence: 1, measurements: {}, sides: {}, place: null, ...finding })),
+      findings: findings.map((finding) => ({ object_name: 'Global', distortion: 'Blurs', severity: 'none', strength: 0, confidence: 1, measurements: {}, sides: {}, place: null, ...finding })),
     },
   };
 }

@@ -32,7 +32,7 @@ t.test('a map is reduced to how bad each ninth is', async (t) => {
 });
 
 const finding = (distortion: Finding['distortion'], severity: Finding['severity']): Finding =>
-  ({ object_name: 'Global', distortion, severity, confidence: 1, measurements: {}, sides: {}, place: null });
+  ({ object_name: 'Global', distortion, severity, strength: null, confidence: 1, measurements: {}, sides: {}, place: null });
 const regions = [{ name: 'Global', box: null }];
 const { signal } = new AbortController();
 

@@ -15,10 +15,34 @@ type Values = Record<string, number | null>;
 
 /** One grade per category, strongest first. */
 export function gradeRegion(object: string, measured: MeasuredRegion, rules: SeverityRules): Grade[] {
-  return [...rules.categories].map(([category, { indicators }]) => {
+  return [...rules.categories].map(([category, { name, indicators }]) => {
     const readings = indicators.map((indicator) => read(indicator, measured)).toSorted((a, b) => b.strength - a.strength);
-    return gradeOf(object, category, readings, measured.values);
+    return gradeOf(object, category, name, weigh(readings, measured.values[seenName(category)] ?? null), measured.values);
   }).toSorted((a, b) => b.strength - a.strength);
+}
+
+/** The sidecar's measurement of what its fitted machine sees of a category. */
+const seenName = (category: DistortionCategory): string => `seen_${category.toLowerCase().replaceAll(' ', '_')}`;
+
+interface Weighed {
+  /** Strongest first, on the scale of the whole. */
+  readings: readonly Reading[];
+  strength: number;
+  /** What the fitted machine sees; null where it was not there. */
+  seen: number | null;
+}
+
+/**
+ * The fitted machine weighs everything at once and decides how strong a distortion is; single measurements explain it, tell its sides
+ * apart, and decide alone where the machine is not there. What the file itself says (its JPEG quality) is certain and can only add.
+ */
+function weigh(readings: readonly Reading[], seen: number | null): Weighed {
+  const lead = readings[0]?.strength ?? 0;
+  if (seen === null) return { readings, strength: lead, seen };
+  const certain = Math.max(0, ...readings.filter(({ indicator }) => !indicator.relative).map((reading) => reading.strength));
+  const strength = Math.max(seen, certain);
+  const scale = lead > 0 ? strength / lead : 0;
+  return { readings: readings.map((reading) => ({ ...reading, strength: reading.strength * scale })), strength, seen };
 }
 
 interface Reading {
@@ -63,20 +87,22 @@ function isExplained({ unless }: Indicator, values: Values, hasReference: boolea
   return (unless.below !== null && other < unless.below) || (unless.above !== null && other > unless.above);
 }
 
-function gradeOf(object: string, category: DistortionCategory, readings: readonly Reading[], values: Values): Grade {
+function gradeOf(object: string, category: DistortionCategory, name: string, { readings, strength, seen }: Weighed, values: Values): Grade {
   const lead = readings[0];
-  const strength = lead?.strength ?? 0;
-  const severity = severityOf(strength);
   return {
     object_name: object,
     distortion: category,
-    severity,
-    confidence: confidenceOf(strength, lead?.value ?? null),
-    measurements: Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
-    sides: sidesOf(readings),
+    severity: severityOf(strength),
+    strength: Math.round(Math.min(5, strength) * 100) / 100,
+    confidence: confidenceOf(strength, seen ?? lead?.value ?? null),
+    measurements: {
+      ...Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
+      ...(seen === null ? {} : { [seenName(category)]: seen }),
+    },
+    // Where no measurement shows what the machine sees, the sides cannot be told apart.
+    sides: strength >= 1 && (lead?.strength ?? 0) === 0 ? {} : sidesOf(readings),
     place: null,
-    strength,
-    explanation: explain(lead),
+    explanation: lead && lead.strength > 0 ? explain(lead) : explainSeen(lead, name, seen),
   };
 }
 
@@ -99,6 +125,12 @@ function confidenceOf(strength: number, value: number | null): number {
   return Math.round((0.5 + 0.8 * Math.min(toBorder, 0.5)) * 100) / 100;
 }
 
+/** No measurement by itself shows it: then the likeness to graded pictures is the evidence. */
+function explainSeen(lead: Reading | undefined, name: string, seen: number | null): string {
+  if (seen === null || seen < 1) return explain(lead);
+  return `It looks like photos with ${name} of strength ${seen.toFixed(1)} of 5, though no single measurement shows it.`;
+}
+
 function explain(reading: Reading | undefined): string {
   if (!reading || reading.value === null) return 'Nothing could be measured here.';
   const { indicator: { says, typical, clean, cuts, digits, side }, value, strength } = reading;
@@ -106,7 +138,7 @@ function explain(reading: Reading | undefined): string {
   const quote = (number: number): string => number.toFixed(digits);
   // Outside the usual range is not yet visible: below the first cut the comparison is with that.
   const compared = strength < 1
-    ? `it shows ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
+    ? `that is visible only ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
     : typical.replace('{low}', quote(low)).replace('{high}', quote(high));
   const sentence = `${says.replace('{value}', quote(value))}; ${compared}`;
   return `${upperFirst(sentence)}.`;

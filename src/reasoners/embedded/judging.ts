@@ -32,7 +32,7 @@ export function judge({ evidence, findings }: Pick<SummaryRequest, 'evidence' | 
   const order = ({ object, type }: Judged) => (indexOf(object, type) + findings.length + 1) % (findings.length + 1);
   const judged = Object.entries(evidence.distortion_analysis ?? {})
     .flatMap(([object, analyses]) => analyses.map((analysis): Judged => {
-      const finding: (Finding & { strength?: number | null }) | undefined = findings[indexOf(object, analysis.type)];
+      const finding = findings[indexOf(object, analysis.type)];
       const sides = finding?.sides ?? {};
       return {
         ...analysis, object, rank: rankOf(analysis.severity), strength: finding?.strength ?? null, side: leadingSide(sides, analysis.severity), sides,

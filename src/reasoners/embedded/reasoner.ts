@@ -18,7 +18,7 @@ export interface EmbeddedOptions {
   registry: ToolRegistry;
 }
 
-const RULES_VERSION = '1.1.0';
+const RULES_VERSION = '1.2.0';
 
 export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOptions): Reasoner {
   const vocabulary: Vocabulary = { lexicon, tools: registry.rows };
@@ -107,7 +107,7 @@ function analyse(set: DistortionSet, grades: Grades): NonNullable<Examination['d
 function findingsOf(set: DistortionSet, grades: Grades): Finding[] {
   return Object.keys(set).flatMap((object) => gradesIn(set, grades, object))
     .toSorted((a, b) => b.strength - a.strength)
-    .map(({ strength, explanation, ...finding }) => finding);
+    .map(({ explanation, ...finding }) => finding);
 }
 
 function gradesIn(set: DistortionSet, grades: Grades, object: string): Grade[] {

@@ -33,7 +33,7 @@ export function assemble({ reply, wanted, named, request, size }: Material): Exa
     distortion_analysis: wanted.analysis ? groupBy(analysed, ({ object }) => keyOf(object), analysisOf) : null,
     selected_tools: wanted.selection ? toolsByObject(selected, keyOf) : null,
     findings: analysed.map(({ object, type, severity, confidence }): Finding => ({
-      sides: {}, place: null,
+      strength: null, sides: {}, place: null,
       object_name: keyOf(object), distortion: type, severity, confidence: confidence ?? null, measurements: {},
     })).toSorted((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)),
     grounded,

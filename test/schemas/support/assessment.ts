@@ -26,7 +26,7 @@ export function makeAssessment(): Assessment {
     quality_score: { value: 4.1, level: 'Good', interval: [3.8, 4.4], method: 'distribution', tool_mean: 4.1, weights: { ...SHARES }, probabilities: { ...SHARES } },
     diagnostics: {
       plan_confidence: 0.9,
-      findings: [{ object_name: 'vehicle', distortion: 'Blurs', severity: 'slight', confidence: 0.8, measurements: { edge_width: 3.2, jpeg_quality: null }, sides: { 'motion blur': 'slight' }, place: null }],
+      findings: [{ object_name: 'vehicle', distortion: 'Blurs', severity: 'slight', strength: 1.4, confidence: 0.8, measurements: { edge_width: 3.2, jpeg_quality: null }, sides: { 'motion blur': 'slight' }, place: null }],
       tools: [{
         tool_name: 'SSIM', version: '1', object_name: 'vehicle', raw_score: 0.93, normalized_score: 4.1, direction: 'higher', range: [0, 1], clipped: false, cached: false,
         calibration_version: '1',
