@@ -24,7 +24,7 @@ const REQUESTS = 20;
 const QUESTIONS = {
   rating: 'Rate this photo.',
   free_form: 'Can you explain what makes this shot look amateurish?',
-  unexpected: 'Tell me what went wrong when my uncle took this snapshot with his ancient gadget',
+  unexpected: 'Methinks yon snapshot wants a spot of scrutiny, prithee opine',
 };
 /** Calls that have to wait for each other. */
 const SEQUENTIAL = { merged: { rating: 2, free_form: 2, unexpected: 3 }, paper: { rating: 5, free_form: 5, unexpected: 5 } } as const;

@@ -1,14 +1,14 @@
 // What one assessment asks of the sidecar: measurements and tool values of its pictures, from the cache where they are known.
 import type { MeasurementsEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
-import { DISTORTION_CATEGORIES, GLOBAL } from '../../schemas/vocabulary.ts';
-import { byIdentity } from '../by-identity.ts';
+import { GLOBAL } from '../../schemas/vocabulary.ts';
 import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/decoding.ts';
 import { cacheKey, type ResultCache } from './cache.ts';
 import { calibrate } from './calibration.ts';
+import { guessTools } from './likely-tools.ts';
 import { reduceMap } from './map-grid.ts';
-import { describeTools, rankTools, runnableTools, type ToolRegistry } from './registry.ts';
+import { describeTools, runnableTools, type ToolRegistry } from './registry.ts';
 import { createRunningCalls, type ResultEvent } from './running-calls.ts';
 import type { SidecarClient } from './sidecar-client.ts';
 
@@ -157,7 +157,8 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   return {
     async prefetch(signal, spareMs) {
       const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
-      const likely = likelyTools(fitting(tools, shorterSide(WHOLE_PICTURE)))[reference ? 'FR' : 'NR'](image.info, spareMs).map((tool) => want(WHOLE_PICTURE, tool, tool.version));
+      const guessed = guessTools({ tools, type: reference ? 'FR' : 'NR', size: image.info, spareMs });
+      const likely = guessed.map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
       if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
@@ -220,35 +221,6 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 }
 
 const placeKey = ({ key }: Wanted): string => `${key}|place`;
-
-const CHEAP_MS_PER_MEGAPIXEL = 5;
-
-/** The list itself where all its tools take so small a picture, so that what is known of it stays known. */
-function fitting(tools: readonly ToolRow[], shorterSide: number): readonly ToolRow[] {
-  const taking = tools.filter((row) => row.min_side <= shorterSide);
-  return taking.length === tools.length ? tools : taking;
-}
-
-/** By type: the tool that leads for most distortions, all that cost next to nothing, and the cheapest of the others while there is time. */
-const likelyTools = byIdentity((tools: readonly ToolRow[]) => {
-  const likely = (type: ToolRow['type']) => {
-    const leads = DISTORTION_CATEGORIES.map((category) => rankTools(tools, category, type === 'FR')[0]);
-    const times = (row: ToolRow): number => leads.filter((lead) => lead === row).length;
-    const likeliest = tools.toSorted((a, b) => times(b) - times(a))[0];
-    const own = tools.filter((row) => row.type === type);
-    const always = own.filter((row) => row === likeliest || costOf(row) <= CHEAP_MS_PER_MEGAPIXEL);
-    const others = own.filter((row) => !always.includes(row) && !row.on_request).toSorted((a, b) => costOf(a) - costOf(b));
-    return ({ width, height }: { width: number; height: number }, spareMs: number): ToolRow[] => {
-      let left = spareMs;
-      const affordable = (row: ToolRow): boolean => (left -= costOf(row) * width * height / 1e6) >= 0;
-      always.forEach(affordable);
-      return [...always, ...others.filter(affordable)];
-    };
-  };
-  return { FR: likely('FR'), NR: likely('NR') };
-});
-
-const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Infinity;
 
 function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredRegion {
   if (event.error) throw new IqaError('IQA_TOOL_FAILED', `No measurements of ${region.name}: ${event.error.message}`);

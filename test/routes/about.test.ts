@@ -82,7 +82,7 @@ t.test('/graph is Mermaid with the loop and its labels', async (t) => {
 t.test('/openapi.json describes every route, and /docs shows it', async (t) => {
   const document = (await get('/openapi.json')).json<{ openapi: string; paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { properties: Record<string, { format?: string }> } }> } }>> }>();
   t.equal(document.openapi, '3.1.0');
-  t.strictSame(Object.keys(document.paths).sort(), ['/assess', '/assess/{id}/resume', '/errors', '/errors/{code}', '/graph', '/health', '/ready', '/schemas', '/schemas/{name}', '/tools', '/tools/{name}']);
+  t.strictSame(Object.keys(document.paths).sort(), ['/assess', '/assess/{id}/resume', '/compare', '/errors', '/errors/{code}', '/graph', '/health', '/ready', '/schemas', '/schemas/{name}', '/tools', '/tools/{name}']);
   t.equal(document.paths['/assess']?.['post']?.requestBody?.content['multipart/form-data']?.schema.properties['image']?.format, 'binary');
   t.equal((await get('/docs')).statusCode, 200);
 });

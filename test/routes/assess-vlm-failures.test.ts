@@ -10,7 +10,7 @@ import { makePicture } from '../support/pictures.ts';
 import { KEYS, startProviderDouble, type Step } from '../support/provider-double.ts';
 
 const image = await makePicture({ width: 320, height: 240, seed: 3 }).jpeg({ quality: 90 }).toBuffer();
-const FREE_FORM = 'Tell me what went wrong when my uncle took this snapshot with his ancient gadget';
+const FREE_FORM = 'Methinks yon snapshot wants a spot of scrutiny, prithee opine';
 
 t.test('a fallback that answers is told, with who spoke in the end', async (t) => {
   const double = await startProviderDouble(t);

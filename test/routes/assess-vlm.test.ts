@@ -49,7 +49,7 @@ t.test('a free-form question costs three calls; the planner is asked without the
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai') });
   double.play({ say: GLOBAL_PLAN_ANSWER }, { say: MERGED_ANSWER }, { say: { ...LEVELS_ANSWER, final_answer: 'A little grain.' } });
-  const response = await app.inject(await formRequest({ image, query: 'Tell me what went wrong when my uncle took this snapshot with his ancient gadget' }));
+  const response = await app.inject(await formRequest({ image, query: 'Methinks yon snapshot wants a spot of scrutiny, prithee opine' }));
   const body = response.json<Assessment>();
   t.equal(response.statusCode, 200, response.body);
   t.equal(body.metadata.vlm.calls, 3);

@@ -207,19 +207,28 @@ function isAgent(segments: readonly Segment[], start: number, { to }: ObjectMent
 
 const MAKING = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
 
-/**
- * "I took this with my old phone. Is it …?": a part of the sentence that tells how the picture was made and names no flaw. Where what follows
- * comes back to a thing by a pronoun ("I shot the bride. Is she sharp?") it is asked about.
- */
+/** How the picture was made: "I took this with my old phone. Is …?", "what went wrong when my uncle took it with his phone". */
 function isCircumstance(segments: readonly Segment[], start: number): boolean {
   let [from, to] = [start, start + 1];
   while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
   while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
   const part = segments.slice(from, to);
   const rest = [...segments.slice(0, from), ...segments.slice(to)];
+  return isToldApart(part, rest) || isToldWithin(part, start - from);
+}
+
+/** A part of its own that names no flaw. Where the rest comes back to a thing by a pronoun ("I shot the bride. Is she sharp?") it is asked about. */
+function isToldApart(part: readonly Segment[], rest: readonly Segment[]): boolean {
   const isTold = part.some(({ words }, index) => /^(i|we)$/.test(words) && part.slice(index + 1, index + 3).some((verb) => MAKING.test(verb.words)));
   return isTold && !is(part[0], 'auxiliary') && !part.some((segment) => is(segment, 'distortion', 'quality'))
     && rest.some((segment) => is(segment, 'distortion', 'quality', 'other', 'taste')) && !rest.some(({ words }) => /^(it|he|she|they|him|her|them)$/.test(words));
+}
+
+/** Behind "when" or "while", with a verb of making and the picture after it. */
+function isToldWithin(part: readonly Segment[], start: number): boolean {
+  const when = part.findIndex(({ words }) => /^(when|while)$/.test(words));
+  const verb = part.findIndex(({ words }, index) => index > when && MAKING.test(words));
+  return when >= 0 && start > when && verb >= 0 && part.slice(verb + 1, verb + 3).some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
 }
 
 /** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */

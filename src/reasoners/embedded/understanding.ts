@@ -111,6 +111,8 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
     if (segment.meaning === null && lexicon.things.has(segment.words) && /^(what|(what|which) (kind|type|sort)s? of)$/.test(before)) subject.other += 3;
     else if (segment.meaning === null && lexicon.things.has(segment.words) && before === 'which') subject.other += 1;
     else if (is(segment, 'tool')) subject.quality += 4;
+    // "What went wrong when he took it": a circumstance, not a date asked for.
+    else if (segment.words === 'when' && segments.slice(0, index).some((earlier) => is(earlier, 'quality', 'distortion'))) continue;
     else if (is(segment, 'other')) subject.other += isAskedFor ? 4 : 3;
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
