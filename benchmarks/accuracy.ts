@@ -1,10 +1,10 @@
 // npm run bench:accuracy: the whole service's answers measured on rated pictures, every fold with models that have not seen its pictures.
 //   --tid-manifest tid2013.csv --tid-folder tid2013     TID2013 (python -m training.manifests tid2013 …), or
 //   --live-manifest livec.csv --live-folder livec       LIVE Challenge, or both
-//   --fit "python -m training.fit_learned {out} --hold-out {hold_out}"    makes a fold's models, run in sidecar/; without it, those that come with the service
+//   --fit "python -m training.fit_learned {out} --data … --hold-out {hold_out}"    makes a fold's models, run in sidecar/; without it, those that come with the service
 //   --runs name,name   --quick   --limit pictures   --concurrency 3   --comparisons 60   --seed n   --work folder   --docs folder   --source
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -54,15 +54,17 @@ for (const run of plan.filter(({ name }) => wanted?.includes(name) ?? true)) {
 }
 
 const isWhole = !options.quick && options.limit === undefined;
+// Only whole runs are worth keeping; the others are for looking at.
+const results = isWhole ? join(import.meta.dirname, 'results') : work;
+const file = join(results, `accuracy-${new Date().toISOString().slice(0, 10)}.json`);
 const result: AccuracyResult = {
   benchmark: 'accuracy', date: new Date().toISOString(), commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root }).stdout.trim(),
   machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
-  quick: options.quick, fit: options.fit ?? null, seconds: Math.round((performance.now() - started) / 1000), runs,
+  quick: options.quick, fit: options.fit ?? null, seconds: Math.round((performance.now() - started) / 1000),
+  runs: plan.flatMap(({ name }) => runs.find((run) => run.name === name) ?? earlierRuns().find((run) => run.name === name) ?? []),
 };
-// Only whole runs are worth keeping; the others are for looking at.
-const results = isWhole ? join(import.meta.dirname, 'results') : work;
 mkdirSync(results, { recursive: true });
-writeFileSync(join(results, `accuracy-${result.date.slice(0, 10)}.json`), `${JSON.stringify(result, roundNumbers, 2)}\n`);
+writeFileSync(file, `${JSON.stringify(result, roundNumbers, 2)}\n`);
 const docs = options.docs ?? (isWhole ? join(root, 'docs/accuracy') : join(work, 'docs'));
 writePages(result, plots, docs);
 console.log(`${overviewPage(result)}\n${result.seconds} s; tables and plots in ${docs}, answers in ${work}`);
@@ -72,7 +74,7 @@ async function runFolds(run: Run): Promise<Collected[]> {
   for (const fold of run.folds) {
     const { folder, seconds } = await fitModels(run, fold);
     const begun = performance.now();
-    const service = await startBenchService({ modelsFolder: folder, fromSource: options.source });
+    const service = await startBenchService({ modelsFolder: folder, licences: run.licences, fromSource: options.source });
     try {
       const answered = await collectFold(run, fold, service, { concurrency: Number(options.concurrency), seed, comparisons: Number(options.comparisons) });
       collected.push(answered);
@@ -84,6 +86,11 @@ async function runFolds(run: Run): Promise<Collected[]> {
     console.log(`${run.name} ${fold.name}: ${fold.pictures.length} pictures in ${Math.round((performance.now() - begun) / 1000)} s, fitted in ${Math.round(seconds)} s`);
   }
   return collected;
+}
+
+/** The day's other runs, when only some were asked for. */
+function earlierRuns(): RunSummary[] {
+  return wanted && existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as AccuracyResult).runs : [];
 }
 
 function readIfGiven(name: string, manifest: string | undefined, folder: string | undefined, scale: readonly [number, number]) {

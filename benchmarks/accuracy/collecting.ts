@@ -16,7 +16,7 @@ export interface Answered {
   interval: readonly number[] | null;
   level: Level;
   /** Everything found, worst first. */
-  findings: readonly { category: string; severity: Severity }[];
+  findings: readonly { category: string; severity: Severity; strength: number | null }[];
 }
 
 export interface Chosen { picture: RatedPicture; right: string; answered: string }
@@ -64,6 +64,6 @@ export async function collectFold(run: Run, fold: Fold, service: BenchService, {
 
 function read(picture: RatedPicture, fold: string, { quality_score: score, diagnostics }: Assessment): Answered | null {
   if (!score) return null;
-  const findings = diagnostics.findings.map(({ distortion, severity }) => ({ category: distortion, severity }));
+  const findings = diagnostics.findings.map(({ distortion, severity, strength }) => ({ category: distortion, severity, strength }));
   return { picture, fold, score: score.value, interval: score.interval, level: score.level, findings };
 }

@@ -21,20 +21,21 @@ export interface BenchService {
 
 export interface ServiceOptions {
   modelsFolder: string | null;
+  licences: string;
   /** Run the TypeScript as it is, rather than what was built. */
   fromSource: boolean;
 }
 
 const SLOWEST_START_MS = 180_000;
 
-export async function startBenchService({ modelsFolder, fromSource }: ServiceOptions): Promise<BenchService> {
+export async function startBenchService({ modelsFolder, licences, fromSource }: ServiceOptions): Promise<BenchService> {
   const root = projectRoot();
   const built = join(root, 'dist/src/server.js');
   const program = fromSource || !existsSync(built) ? ['--import=ts-blank-space/register', 'src/server.ts'] : [built];
   const child = spawn(process.execPath, program, {
     cwd: root, stdio: ['ignore', 'pipe', 'inherit'],
     // No key of the surroundings may let a model answer: the default is what is measured.
-    env: { ...process.env, IQA_PORT: '0', IQA_BACKEND: 'embedded', SIDECAR_URL: '', ...(modelsFolder === null ? {} : { IQA_MODELS_DIR: modelsFolder }) },
+    env: { ...process.env, IQA_PORT: '0', IQA_BACKEND: 'embedded', SIDECAR_URL: '', IQA_LICENCES: licences, ...(modelsFolder === null ? {} : { IQA_MODELS_DIR: modelsFolder }) },
   });
   const exited = new Promise<void>((resolve) => child.on('exit', () => { resolve(); }));
   let address: string | null = null;

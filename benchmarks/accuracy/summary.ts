@@ -104,11 +104,11 @@ function confuse(answers: readonly Answered[]): CategoryFigures {
   return { balanced: mean(rows.filter(({ count }) => count > 0).map(({ share }) => share)), columns, rows };
 }
 
-/** Of the finding of the right category; what was not found counts as none. Where severity never varies, it says nothing of the level: 0. */
+/** Of the finding of the right category, its strength where it has one; what was not found counts as none. Where severity never varies, it says nothing of the level: 0. */
 function severityAgainstLevel(answers: readonly Answered[]): number {
   const severities = answers.map(({ findings, picture }) => {
     const found = findings.find(({ category }) => category === CATEGORY_OF_TYPE.get(picture.type ?? 0));
-    return SEVERITIES.indexOf(found?.severity ?? 'none');
+    return found?.strength ?? SEVERITIES.indexOf(found?.severity ?? 'none');
   });
   const correlation = srcc(severities, answers.map(({ picture }) => picture.level ?? NaN));
   return Number.isNaN(correlation) ? 0 : correlation;

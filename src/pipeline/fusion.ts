@@ -39,7 +39,7 @@ export function fuse(tools: ToolVerdict | null, own: OwnProbabilities | null, et
   return {
     value,
     level: levelOf(value),
-    interval: tools?.spread ? intervalAround(value, tools.spread) : null,
+    interval: tools?.spread ? intervalAround(tools.mean, tools.spread, value) : null,
     method: tools === null ? 'reasoner_only' : own?.method ?? (believed ? 'distribution' : 'tools_only'),
     tool_mean: tools?.mean ?? null,
     weights: byLevel(weights),
@@ -53,9 +53,10 @@ function distributionOf(mean: number, spread: number): LevelProbabilities {
   return byLevel(LEVELS.map((_, index) => (index === LEVELS.length - 1 ? 1 : below(index + 1.5)) - (index === 0 ? 0 : below(index + 0.5))));
 }
 
-function intervalAround(value: number, spread: number): [number, number] {
+/** Around the tools' mean, for which the spread was measured; the fused value is drawn towards whole levels, and is always inside. */
+function intervalAround(mean: number, spread: number, value: number): [number, number] {
   const half = INTERVAL_DEVIATIONS * spread;
-  return [clamp(rounded(value - half)), clamp(rounded(value + half))];
+  return [clamp(Math.min(value, rounded(mean - half))), clamp(Math.max(value, rounded(mean + half)))];
 }
 
 /** Φ by the logistic function; within 0.01 of the normal distribution's, far closer than any spread is known. */

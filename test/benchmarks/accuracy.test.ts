@@ -83,7 +83,7 @@ t.test('ratings on our scale, clipped', async (t) => {
 /** Scores follow the level, every category is seen, intervals are half a level to each side. */
 function answerWell(picture: RatedPicture): Answered {
   const score = onScale(picture.mos, tid.scale);
-  return { picture, fold: 'all', score, interval: [score - 0.5, score + 0.5], level: 'Fair', findings: [{ category: CATEGORY_OF_TYPE.get(picture.type!) ?? 'Sharpness', severity: SEVERITIES[picture.level! - 1]! }] };
+  return { picture, fold: 'all', score, interval: [score - 0.5, score + 0.5], level: 'Fair', findings: [{ category: CATEGORY_OF_TYPE.get(picture.type!) ?? 'Sharpness', severity: SEVERITIES[picture.level! - 1]!, strength: null }] };
 }
 
 t.test('a perfect service has perfect figures, a contrary one the opposite', async (t) => {
@@ -94,7 +94,7 @@ t.test('a perfect service has perfect figures, a contrary one the opposite', asy
   t.ok(good.srcc > 0.999 && good.pooled.plcc > 0.99 && good.errors.rmse < 1e-9);
   t.equal(good.types.length, 24);
   t.ok(good.severity.length === 12 && good.severity.every(({ srcc }) => srcc > 0.999));
-  const bad = summarize(run, collected((answer) => ({ ...answer, score: 6 - answer.score, interval: null, findings: [{ category: 'Sharpness', severity: 'slight' }] })), few);
+  const bad = summarize(run, collected((answer) => ({ ...answer, score: 6 - answer.score, interval: null, findings: [{ category: 'Sharpness', severity: 'slight', strength: null }] })), few);
   t.match(bad, { intervals: { known: 0, coverage: null }, categories: { balanced: 0 }, pairs: { share: 0 } });
   t.ok(bad.srcc < -0.999 && bad.severity.every(({ srcc }) => srcc === 0), 'a severity that never varies says nothing');
 });
