@@ -23,7 +23,7 @@ const REQUESTS = 20;
 /** The model plans as the embedded planner expects ("free_form"), or it does not and all calls follow one another ("unexpected"). */
 const QUESTIONS = {
   rating: 'Rate this photo.',
-  free_form: 'Can you explain what makes this shot look amateurish?',
+  free_form: 'Judging by the pixels alone, how good is this image?',
   unexpected: 'Methinks yon snapshot wants a spot of scrutiny, prithee opine',
 };
 /** Calls that have to wait for each other. */

@@ -143,7 +143,9 @@ def denoised(image: Image, strength: float, generator: np.random.Generator) -> I
 
 def low_resolution(image: Image, factor: float, _: np.random.Generator) -> Image:
     height, width = image.shape[:2]
-    small = cv2.resize(image, (max(1, round(width / factor)), max(1, round(height / factor))), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        image, (max(1, round(width / factor)), max(1, round(height / factor))), interpolation=cv2.INTER_AREA
+    )
     return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 

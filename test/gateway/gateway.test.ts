@@ -165,7 +165,9 @@ t.test('its problems are those of the service: code, status, title', async (t) =
   }
 });
 
-const withoutRetryable = (code: ErrorCode) => ({ status: ERROR_KINDS[code].status, title: ERROR_KINDS[code].title });
+function withoutRetryable(code: ErrorCode) {
+  return { status: ERROR_KINDS[code].status, title: ERROR_KINDS[code].title };
+}
 
 async function checkProblem(t: Test, answer: Awaited<ReturnType<typeof fetch>>, code: ErrorCode): Promise<void> {
   t.equal(answer.headers.get('content-type'), 'application/problem+json');

@@ -6,10 +6,13 @@ import type { Assessment } from '../../schemas/assessment.ts';
 import type { Config } from '../../src/config.ts';
 import { buildTestApp, formRequest } from '../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../support/model-answers.ts';
+import { withModels } from '../support/models.ts';
 import { makePicture } from '../support/pictures.ts';
 import { KEYS, startProviderDouble, type SeenRequest } from '../support/provider-double.ts';
 
 const image = await makePicture({ width: 320, height: 240 }).jpeg({ quality: 90 }).toBuffer();
+/** The model plans, however sure the embedded planner is of the question. */
+const alwaysPlanning = withModels({ planner_certain_from: 2, executor_ahead_from: 2 });
 
 // Scenario: planner-design / VLM Client Abstraction Pattern
 t.test('"rate this photo" costs two calls with every provider, and says who spoke and what it cost', async (t) => {
@@ -95,7 +98,7 @@ t.test('a question about mood goes from the planner to the summarizer, without m
 
 t.test('boxes of the request: a crop at full resolution beside the picture, evidence under the object\'s name', async (t) => {
   const double = await startProviderDouble(t);
-  const { app } = await buildTestApp(t, { environment: { ...double.environment('openai'), IQA_VLM_LONG_SIDE: '128' } });
+  const { app } = await buildTestApp(t, { environment: { ...double.environment('openai'), IQA_VLM_LONG_SIDE: '128' }, adjust: alwaysPlanning });
   double.play(
     { say: { ...GLOBAL_PLAN_ANSWER, query_scope: ['ball'], distortion_source: 'Explicit', distortions: [{ object: 'ball', categories: ['Blurs'] }], required_tool: 'brisque' } },
     { say: { distortion_analysis: [{ object: 'ball', type: 'blur', severity: 'Mild', explanation: 'Soft edges.' }] } },
@@ -110,7 +113,7 @@ t.test('boxes of the request: a crop at full resolution beside the picture, evid
 
 t.test('a model that grounds finds the object itself; its box is cut to the picture and the tools score the crop', async (t) => {
   const double = await startProviderDouble(t);
-  const { app } = await buildTestApp(t, { environment: double.environment('google') });
+  const { app } = await buildTestApp(t, { environment: double.environment('google'), adjust: alwaysPlanning });
   double.play(
     { say: { ...GLOBAL_PLAN_ANSWER, query_scope: ['red ball'], required_tool: 'BRISQUE' } },
     { say: {
@@ -128,7 +131,7 @@ t.test('a model that grounds finds the object itself; its box is cut to the pict
 
 t.test('without a box, and from a model that does not ground, the evidence is about the whole picture and says so', async (t) => {
   const double = await startProviderDouble(t);
-  const { app } = await buildTestApp(t, { environment: double.environment('openai') });
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: alwaysPlanning });
   double.play(
     { say: { ...GLOBAL_PLAN_ANSWER, query_scope: ['red ball'], distortions: { 'red ball': ['Blurs'] } } },
     { say: { distortion_analysis: { 'red ball': [{ type: 'Blurs', severity: 'none', explanation: 'Crisp.' }] } } },

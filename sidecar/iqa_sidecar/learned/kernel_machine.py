@@ -44,7 +44,9 @@ class KernelMachine:
             np.asarray(arrays["starts"], np.int64), np.asarray(arrays["gamma"], np.float32), int(arrays["power"])
         )
         landmarks = arrays["landmarks"].astype(np.float32) * arrays["landmark_scale"].astype(np.float32)
-        return cls(kernel, landmarks, np.asarray(arrays["weights"], np.float32), np.asarray(arrays["offset"], np.float32))
+        return cls(
+            kernel, landmarks, np.asarray(arrays["weights"], np.float32), np.asarray(arrays["offset"], np.float32)
+        )
 
     def predict(self, rows: Matrix) -> Matrix:
         """One row of outputs per row."""

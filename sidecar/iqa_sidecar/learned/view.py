@@ -14,7 +14,9 @@ from .fitted import Arrays
 Vector = NDArray[np.float32]
 
 # Each layer's features, means and deviations together.
-LAYERS = tuple(slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True))
+LAYERS = tuple(
+    slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
