@@ -1,4 +1,4 @@
-"""Second step of a fit of learned full-reference tools: what distinguishes every picture of a manifest from its reference."""
+"""Second step of a fit of learned tools: what distinguishes every picture of a manifest from its reference."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="folder for the PNG files and manifest.csv")
     parser.add_argument("pristine", type=Path, nargs="+", help="folders of pristine PNG photos")
     parser.add_argument(
-        "--limit", type=int, default=60, help="photos of each folder to distort, evenly picked by name (default 60); of the others only the original is taken"
+        "--limit",
+        type=int,
+        default=60,
+        help="photos of each folder to distort, evenly picked by name (default 60); of others the original alone",
     )
     parser.add_argument(
         "--skip", type=re.compile, default=re.compile("(?!)"), help="expression of names that are not photos"

@@ -1,8 +1,8 @@
 """Third step: fits the learned tools and detectors of `iqa_sidecar.learned`, without the pictures that are held out.
 
 Reads from one folder what steps 1 and 2 wrote: livec, synthetic and tid2013, each with -scored.csv, -features.npz or
--compared.npz. Writes view.npz and alone.npz (no reference), beside.npz (with reference, no rating of pairs behind it) and
-beside_rated.npz (with reference, taught by TID2013).
+-compared.npz. Writes view.npz and alone.npz (no reference), beside.npz (with reference, no rating of pairs behind it)
+and beside_rated.npz (with reference, taught by TID2013).
 """
 
 from __future__ import annotations
@@ -48,12 +48,16 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="folder for the fitted files")
     parser.add_argument("--data", type=Path, required=True, help="folder of the tables and features of steps 1 and 2")
     parser.add_argument("--hold-out", type=Path, help="text file with the groups that must not teach, one a line")
-    parser.add_argument("--cache", type=Path, help="folder that keeps parts whose lessons are the same for several folds")
+    parser.add_argument(
+        "--cache", type=Path, help="folder that keeps parts whose lessons are the same for several folds"
+    )
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     held = set(arguments.hold_out.read_text().split()) if arguments.hold_out else set()
     data = arguments.data
-    photos_held, pairs_held = (f"{sorted(held & set(read(data).groups.tolist()))}" for read in (read_rated_photos, read_rated_pairs))
+    photos_held, pairs_held = (
+        f"{sorted(held & set(read(data).groups.tolist()))}" for read in (read_rated_photos, read_rated_pairs)
+    )
     # TID2013's references are crops of Kodak photos: who is tested on the one must not have learned from the other.
     without_kodak = pairs_held != "[]"
 
@@ -68,8 +72,16 @@ def main() -> None:
                 if (kept / name).exists():
                     shutil.copy(kept / name, arguments.output / name)
 
-    part((VIEW_FILE, ALONE_FILE), f"{photos_held}{without_kodak}", lambda folder: fit_alone(folder, *read_alone(data, held, without_kodak)))
-    part((BESIDE_FILE,), f"{without_kodak}", lambda folder: save(folder / BESIDE_FILE, fit_beside(read_taught(data, without_kodak))))
+    part(
+        (VIEW_FILE, ALONE_FILE),
+        f"{photos_held}{without_kodak}",
+        lambda folder: fit_alone(folder, *read_alone(data, held, without_kodak)),
+    )
+    part(
+        (BESIDE_FILE,),
+        f"{without_kodak}",
+        lambda folder: save(folder / BESIDE_FILE, fit_beside(read_taught(data, without_kodak))),
+    )
     part((RATED_FILE,), pairs_held, lambda folder: fit_rated_file(folder, without(read_rated_pairs(data), held)))
 
 
@@ -95,7 +107,9 @@ def fit_alone(folder: Path, photos: Lesson, graded: Lesson) -> None:
 def fit_alone_machine(view: View, photos: Lesson, graded: Lesson) -> Arrays:
     """Outputs: quality by photographs, quality by graded distortions, which of the two, and the seven strengths."""
     standard = fit_standard(np.concatenate([photos.measured, graded.measured]))
-    rows, other = (np.c_[view.project(lesson.features), apply_standard(standard, lesson.measured)] for lesson in (photos, graded))
+    rows, other = (
+        np.c_[view.project(lesson.features), apply_standard(standard, lesson.measured)] for lesson in (photos, graded)
+    )
     layers = len(rows[0]) - photos.measured.shape[1]
     starts = [*range(0, layers, DIRECTIONS), layers]
     sample = np.concatenate([rows, other[::8]])

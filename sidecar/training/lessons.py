@@ -1,4 +1,4 @@
-"""The data that teaches the learned tools: rated photographs, graded distortions, rated pairs, less what is held out."""
+"""What teaches the learned tools: rated photographs, graded distortions, rated pairs, less what is held out."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ class Lesson:
         return self.table.texts("group")
 
     def where(self, mask: NDArray[np.bool_]) -> Lesson:
-        parts = (part[mask] if len(part) else part for part in (self.features, self.measured, self.compared, self.labels))
-        return Lesson(self.table.where(mask), *parts)
+        keep = [part[mask] if len(part) else part for part in (self.features, self.measured, self.compared)]
+        return Lesson(self.table.where(mask), keep[0], keep[1], keep[2], self.labels[mask])
 
 
 def read_rated_photos(folder: Path) -> Lesson:
     table = Table.read([folder / "livec-scored.csv"])
     features = _rows(read_features(folder / "livec-features.npz"), table)
-    return Lesson(table, features, _measured(table), np.empty((0, 0), np.float32), to_levels(table.numbers("mos"), "livec"))
+    return Lesson(
+        table, features, _measured(table), np.empty((0, 0), np.float32), to_levels(table.numbers("mos"), "livec")
+    )
 
 
 def read_rated_pairs(folder: Path) -> Lesson:

@@ -40,7 +40,7 @@ def fit_standard(rows: Matrix) -> Standard:
 
 
 def median_gamma(rows: Matrix, factor: float) -> float:
-    """Likeness falls with the distance as the distances themselves are: half-way between two strangers it is e^-factor."""
+    """At the usual distance of two strangers the likeness is e^-factor."""
     sample = rows[np.random.default_rng(SEED).permutation(len(rows))[:1500]]
     return factor / float(np.median(squared_distances(sample, sample)))
 
@@ -100,7 +100,14 @@ def save(path: Path, arrays: Arrays) -> None:
 
 
 def save_view(path: Path, view: View) -> None:
-    save(path, {"center": view.center.astype(np.float16), "scale": view.scale.astype(np.float16), "basis": view.basis.astype(np.float16)})
+    save(
+        path,
+        {
+            "center": view.center.astype(np.float16),
+            "scale": view.scale.astype(np.float16),
+            "basis": view.basis.astype(np.float16),
+        },
+    )
 
 
 def predict(arrays: Arrays, rows: Matrix) -> Matrix:

@@ -1,4 +1,4 @@
-"""Cross-validates the learned tools by source picture and prints what the registry says of them: figures, spreads, strengths."""
+"""Cross-validates the learned tools by source picture: the figures, spreads and strengths that the registry has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="folder of the tables and features of steps 1 and 2")
     arguments = parser.parse_args()
-    photos, graded, pairs = read_rated_photos(arguments.data), read_graded(arguments.data), read_rated_pairs(arguments.data)
+    photos, graded, pairs = (
+        read_rated_photos(arguments.data),
+        read_graded(arguments.data),
+        read_rated_pairs(arguments.data),
+    )
     by_photos, by_graded = validate_alone(photos, graded)
     quality = blend(by_photos)
     print("LiteIQA on rated photographs:", agree(quality, photos.labels))
@@ -35,19 +39,26 @@ def main() -> None:
     print("  spread on photographs", spread(quality, photos.labels), "on both", spread(*both, weights))
     # Half of the references teach, half test: as sure as the machine is after the smallest lesson that we report on.
     rated = validate(pairs, fit_rated, folds=2)[:, 0]
-    print("PanelIQA-R on rated pairs:", agree(rated, pairs.labels), "spread", spread(rated, np.clip(pairs.labels, 1, 5)))
+    print(
+        "PanelIQA-R on rated pairs:", agree(rated, pairs.labels), "spread", spread(rated, np.clip(pairs.labels, 1, 5))
+    )
     beside = validate(graded, fit_beside)
     grades = scaled_strength(graded.table)
     print("PanelIQA on graded distortions:", agree(beside[:, 0], grades), "spread", spread(beside[:, 0], grades))
     for name, strengths in (("alone", by_graded[:, 3:]), ("beside", beside[:, 1:])):
         report_originals(name, strengths, graded)
-    report_strengths({"LiteIQA": blend(by_graded), "PanelIQA": beside[:, 0], "PanelIQA-R": predict_all(fit_rated(pairs), graded)}, graded)
+    report_strengths(
+        {"LiteIQA": blend(by_graded), "PanelIQA": beside[:, 0], "PanelIQA-R": predict_all(fit_rated(pairs), graded)},
+        graded,
+    )
 
 
 def validate_alone(photos: Lesson, graded: Lesson) -> tuple[Numbers, Numbers]:
     """All outputs for both sets, every picture by a machine that has seen neither it nor its original."""
     answers = [np.zeros((len(lesson.labels), 3 + len(CATEGORIES))) for lesson in (photos, graded)]
-    for (learn_a, test_a), (learn_b, test_b) in zip(split_groups(photos.groups), split_groups(graded.groups), strict=True):
+    for (learn_a, test_a), (learn_b, test_b) in zip(
+        split_groups(photos.groups), split_groups(graded.groups), strict=True
+    ):
         taught = photos.where(learn_a), graded.where(learn_b)
         view = fit_view(np.concatenate([taught[0].features, taught[1].features[::4]]))
         arrays = fit_alone_machine(view, *taught)
@@ -68,7 +79,8 @@ def blend(answers: Numbers) -> Numbers:
 
 def validate(lesson: Lesson, fit: Callable[[Lesson], Arrays], folds: int = 5) -> Numbers:
     answers: list[tuple[NDArray[np.bool_], Matrix]] = [
-        (test, predict_all_outputs(fit(lesson.where(learn)), lesson.where(test))) for learn, test in split_groups(lesson.groups, folds)
+        (test, predict_all_outputs(fit(lesson.where(learn)), lesson.where(test)))
+        for learn, test in split_groups(lesson.groups, folds)
     ]
     whole = np.zeros((len(lesson.labels), answers[0][1].shape[1]))
     for test, values in answers:
@@ -90,7 +102,7 @@ def standard_of(arrays: Arrays) -> Standard:
 
 
 def spread(predicted: Numbers, labels: Numbers, weights: Numbers | None = None) -> list[float]:
-    """Deviation around predictions near 1, 2, 3, 4 and 5, scaled so that eight of ten labels lie within 1.2816 of it."""
+    """Deviation around predictions near 1, 2, 3, 4 and 5, so that eight of ten labels lie within 1.2816 of it."""
     each = np.ones_like(labels) if weights is None else weights
     near = [each * np.exp(-0.5 * ((predicted - level) / 0.5) ** 2) for level in (1, 2, 3, 4, 5)]
     sizes = [weighted_quantile(np.abs(predicted - labels), weight, 0.8) / 1.2816 for weight in near]
@@ -105,7 +117,10 @@ def weighted_quantile(values: Numbers, weights: Numbers, share: float) -> float:
 def report_originals(name: str, strengths: Numbers, graded: Lesson) -> None:
     clean = graded.table.texts("distortion") == "none"
     worst = strengths[clean].max(1)
-    print(f"{name}: {np.mean(worst < 2):.1%} of {clean.sum()} originals show nothing worse than slight, {np.mean(worst < 1):.1%} nothing")
+    print(
+        f"{name}: of {clean.sum()} originals {np.mean(worst < 2):.1%} show nothing worse than slight, "
+        f"{np.mean(worst < 1):.1%} nothing"
+    )
 
 
 def report_strengths(learned: dict[str, Numbers], graded: Lesson) -> None:

@@ -96,7 +96,9 @@ def _chroma(ours: list[Plane], theirs: list[Plane]) -> Numbers:
 
 def _structure(ours: Plane, theirs: Plane) -> Numbers:
     """Local contrast and gradients: what was lost, what was added, and how unevenly."""
-    our_energy, their_energy, cross = (_local_variance(a, b) for a, b in ((ours, ours), (theirs, theirs), (ours, theirs)))
+    our_energy, their_energy, cross = (
+        _local_variance(a, b) for a, b in ((ours, ours), (theirs, theirs), (ours, theirs))
+    )
     change = 0.5 * np.log((our_energy + _CALM) / (their_energy + _CALM))
     likeness = (2 * cross + _CALM) / (our_energy + their_energy + _CALM)
     ours_slope, theirs_slope = _slope(ours), _slope(theirs)
@@ -112,11 +114,12 @@ def _structure(ours: Plane, theirs: Plane) -> Numbers:
 
 
 def _local_variance(left: Plane, right: Plane) -> Plane:
-    product = cv2.blur(left * right, (7, 7), borderType=cv2.BORDER_REFLECT)
-    product -= cv2.blur(left, (7, 7), borderType=cv2.BORDER_REFLECT) * cv2.blur(
-        right, (7, 7), borderType=cv2.BORDER_REFLECT
-    )
+    product = _local_mean(left * right) - _local_mean(left) * _local_mean(right)
     return np.asarray(np.maximum(product, 0) if left is right else product, np.float32)
+
+
+def _local_mean(plane: Plane) -> Plane:
+    return np.asarray(cv2.blur(plane, (7, 7), borderType=cv2.BORDER_REFLECT), np.float32)
 
 
 def _slope(plane: Plane) -> Plane:

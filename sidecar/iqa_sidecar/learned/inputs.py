@@ -1,4 +1,4 @@
-"""What the learned machines are given: measurements, metric values and comparisons, each on a scale without long tails."""
+"""What the learned machines are given: measurements, metrics and comparisons, on scales without long tails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .comparison import compare_pictures
 
 Row = NDArray[np.float32]
 
-# Measurements in the order of the fitted files, and what they are multiplied with before the logarithm: shares count in per cent.
+# In the order of the fitted files, with what they are multiplied by before the logarithm: shares count in per cent.
 MEASURED: dict[str, float] = {
     "edge_width_px": 1,
     "edge_width_sharp_px": 1,
@@ -47,7 +47,9 @@ def measured_row(picture: Picture) -> Row:
 
 def row_of(values: Values) -> Row:
     numbers = ((values.get(name), factor) for name, factor in MEASURED.items())
-    return np.array([np.nan if value is None else np.log1p(abs(value) * factor) for value, factor in numbers], np.float32)
+    return np.array(
+        [np.nan if value is None else np.log1p(abs(value) * factor) for value, factor in numbers], np.float32
+    )
 
 
 def compared_row(pair: Pair) -> Row:

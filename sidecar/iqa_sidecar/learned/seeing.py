@@ -40,7 +40,8 @@ MEASUREMENTS = tuple(
         "strength",
         0,
         5,
-        f"how much of {category} a fitted machine sees, with a reference by comparing: 1 slight, 2 moderate, 3 severe, 4 extreme",
+        f"how much of {category} a fitted machine sees, beside a reference by comparing: "
+        "slight from 1, moderate from 2, severe from 3, extreme from 4",
     )
     for category in CATEGORIES
 )
@@ -76,6 +77,8 @@ def see_beside(pair: Pair) -> Seen:
 
 
 def _see_beside(pair: Pair) -> Seen:
+    if _is_identical(pair):
+        return Seen(5.0, dict.fromkeys(CATEGORIES, 0.0))
     machine, standard = _load(_path_of(BESIDE_FILE))
     quality, *strengths = machine.predict(standard.apply(compared_row(pair))[None])[0].tolist()
     return Seen(min(5.0, max(1.0, quality)), _named(strengths))
@@ -83,8 +86,15 @@ def _see_beside(pair: Pair) -> Seen:
 
 def rate_beside(pair: Pair) -> float:
     """With a reference, taught by people's ratings of pairs."""
+    if _is_identical(pair):
+        return 5.0
     machine, standard = _load(_path_of(RATED_FILE))
     return min(5.0, max(1.0, float(machine.predict(standard.apply(compared_row(pair))[None])[0, 0])))
+
+
+def _is_identical(pair: Pair) -> bool:
+    """Nothing was lost: no machine has to guess that."""
+    return pair.reference is not None and np.array_equal(pair.image.bgr, pair.reference.bgr)
 
 
 def find_obstacle(*names: str) -> str | None:
@@ -98,11 +108,10 @@ def find_obstacle(*names: str) -> str | None:
 def find_strengths(pair: Pair) -> dict[str, float | None]:
     """Of every category, as measurements; None where nothing was fitted or the picture is too small."""
     too_small = min(pair.image.width, pair.image.height) < SMALLEST_SIDE
-    if pair.reference is not None:
-        files, see = (BESIDE_FILE,), lambda: see_beside(pair)
-    else:
-        files, see = (VIEW_FILE, ALONE_FILE), lambda: see_alone(pair.image)
-    found = None if too_small or find_obstacle(*files) else see().strengths
+    files = (VIEW_FILE, ALONE_FILE) if pair.reference is None else (BESIDE_FILE,)
+    found = None
+    if not too_small and find_obstacle(*files) is None:
+        found = (see_alone(pair.image) if pair.reference is None else see_beside(pair)).strengths
     return {measurement_name(category): None if found is None else found[category] for category in CATEGORIES}
 
 

@@ -1,4 +1,6 @@
-"""LiteIQA: our own no-reference score, a kernel machine over the features of EfficientNet-Lite0 and the measurements."""
+"""LiteIQA: our own no-reference score, a kernel machine over EfficientNet-Lite0 and the measurements."""
+
+import math
 
 from ..learned.seeing import ALONE_FILE, VIEW_FILE, find_obstacle, see_alone
 from ..models.networks import EFFICIENTNET
@@ -9,6 +11,9 @@ from ..tool import Result, Tool
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """1..5, 5 is best."""
+    # A picture of one tone shows no quality, good or bad.
+    if int(pair.image.luma_bytes.max()) - int(pair.image.luma_bytes.min()) < 1:
+        return Result(math.nan)
     return Result(see_alone(pair.image).quality)
 
 

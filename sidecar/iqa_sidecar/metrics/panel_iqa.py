@@ -1,4 +1,4 @@
-"""PanelIQA: our own full-reference scores, kernel machines over six metrics and plain comparisons of the two pictures."""
+"""PanelIQA: our own full-reference scores, kernel machines over six metrics and plain comparisons."""
 
 from ..learned.seeing import BESIDE_FILE, RATED_FILE, find_obstacle, rate_beside, see_beside
 from ..picture import Pair

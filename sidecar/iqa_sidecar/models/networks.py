@@ -22,7 +22,9 @@ class Network:
     def file(self) -> Path:
         """In the configured folder, or, when only the other folder has it, there."""
         name = f"{self.name}-{self.version}.onnx"
-        return next((folder / name for folder in model_folders() if (folder / name).exists()), model_folders()[0] / name)
+        return next(
+            (folder / name for folder in model_folders() if (folder / name).exists()), model_folders()[0] / name
+        )
 
     @property
     def command(self) -> str:

@@ -1,0 +1,159 @@
+"""The learned tools: best for identity, falling with damage, sure of what they see, and silent where nothing was fitted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iqa_sidecar.learned import fitted, seeing
+from iqa_sidecar.learned.comparison import COMPARED, compare_pictures
+from iqa_sidecar.learned.inputs import MEASURED, measured_row, row_of
+from iqa_sidecar.learned.kernel_machine import Kernel, KernelMachine, squared_distances
+from iqa_sidecar.measurements import CATALOGUE
+from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.tool import ToolError
+
+from . import pictures
+
+LEARNED_FR = ("PanelIQA", "PanelIQA-R")
+LEARNED = (*LEARNED_FR, "LiteIQA")
+SEEDS = range(1, 9)
+
+
+@pytest.fixture(autouse=True)
+def _there() -> None:
+    for name in LEARNED:
+        obstacle = TOOLS[name].find_obstacle()
+        if obstacle is not None:
+            pytest.skip(obstacle)
+
+
+def score(name: str, pixels: pictures.Pixels, reference: pictures.Pixels | None = None) -> float:
+    other = None if reference is None else Picture(reference)
+    return run_tool(TOOLS[name], Pair(Picture(pixels), other), False).value
+
+
+@pytest.mark.parametrize("name", LEARNED_FR)
+def test_identity_is_best_and_every_damage_costs(name: str) -> None:
+    photo = pictures.photo(3)
+    assert score(name, photo, photo.copy()) == 5
+    for damaged in (pictures.blur(photo, 2), pictures.noise(photo, 15), pictures.jpeg(photo, 10)):
+        assert 1 <= score(name, damaged, photo) < 4.9
+
+
+@pytest.mark.parametrize("name", LEARNED)
+@pytest.mark.parametrize("kind", ["blur", "noise", "jpeg"])
+def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
+    """In the mean over photos: a machine that learned from examples may err on one."""
+    levels = {
+        "blur": [lambda photo, s=s: pictures.blur(photo, s) for s in (0.8, 1.6, 3.2, 6)],
+        "noise": [lambda photo, s=s: pictures.noise(photo, s) for s in (6, 14, 30, 60)],
+        "jpeg": [lambda photo, q=q: pictures.jpeg(photo, q) for q in (60, 25, 10, 4)],
+    }[kind]
+    photos = [pictures.photo(seed) for seed in SEEDS]
+    means = [
+        np.mean([score(name, level(photo), photo if name in LEARNED_FR else None) for photo in photos])
+        for level in levels
+    ]
+    assert means[-1] < means[0] - 0.5
+    assert all(after < before + 0.05 for before, after in zip(means, means[1:], strict=False))
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_odd_pictures_have_a_score_on_the_scale_or_are_refused(name: str) -> None:
+    odd = {
+        "black": pictures.flat(0),
+        "white": pictures.flat(255),
+        "ribbon": pictures.photo(1, 48, 3000),
+        "tiny": pictures.photo(1)[:8, :8],
+        "odd sides": pictures.photo(1, 257, 193),
+        "half black": np.vstack([pictures.flat(0), pictures.photo(1)]),
+    }
+    for label, pixels in odd.items():
+        try:
+            found = score(name, pixels, np.ascontiguousarray(pixels[::-1]) if name in LEARNED_FR else None)
+        except ToolError as error:
+            assert error.code in {"REGION_TOO_SMALL", "NOT_FINITE"}, label
+        else:
+            assert 1 <= found <= 5, label
+
+
+def test_a_picture_of_one_tone_has_no_quality_of_its_own() -> None:
+    with pytest.raises(ToolError, match="not defined"):
+        score("LiteIQA", pictures.flat(128))
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_same_pixels_give_the_same_bits(name: str) -> None:
+    photo = pictures.photo(5)
+    damaged = pictures.noise(photo, 20)
+    reference = photo if name in LEARNED_FR else None
+    assert score(name, damaged, reference) == score(name, damaged.copy(), reference)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_what_is_wrong_is_seen_first(beside: bool) -> None:
+    damages = {"Blurs": lambda p: pictures.blur(p, 3), "Noise": lambda p: pictures.noise(p, 30)}
+    for category, damage in damages.items():
+        right = 0
+        for seed in SEEDS:
+            photo = pictures.photo(seed)
+            found = seeing.find_strengths(Pair(Picture(damage(photo)), Picture(photo) if beside else None))
+            right += max(found, key=lambda name: found[name] or 0) == seeing.measurement_name(category)
+        assert right >= (8 if beside else 7), category
+
+
+def test_strengths_are_silent_where_nothing_was_fitted_or_the_picture_is_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [seeing.measurement_name(category) for category in seeing.CATEGORIES]
+    assert seeing.find_strengths(Pair(Picture(pictures.photo(1)[:16, :16]))) == dict.fromkeys(names)
+    monkeypatch.setattr(seeing, "find_fitted", lambda _name: None)
+    assert seeing.find_strengths(Pair(Picture(pictures.photo(1)))) == dict.fromkeys(names)
+    assert "alone.npz" in (seeing.find_obstacle(seeing.ALONE_FILE) or "")
+
+
+def test_a_configured_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packaged = fitted.find_fitted(seeing.BESIDE_FILE)
+    assert packaged is not None
+    monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path))
+    assert fitted.find_fitted(seeing.BESIDE_FILE) == packaged
+    (tmp_path / seeing.BESIDE_FILE).write_bytes(packaged.read_bytes())
+    assert fitted.find_fitted(seeing.BESIDE_FILE) == tmp_path / seeing.BESIDE_FILE
+    assert fitted.find_fitted("nothing.npz") is None
+
+
+def test_fitted_files_are_small_and_hold_no_code() -> None:
+    for name in (seeing.VIEW_FILE, seeing.ALONE_FILE, seeing.BESIDE_FILE, seeing.RATED_FILE):
+        path = fitted.find_fitted(name)
+        assert path is not None
+        assert path.stat().st_size <= 2_000_000
+        assert all(array.dtype != object for array in fitted.read_fitted(path).values())
+
+
+def test_inputs_name_measurements_that_exist_and_leave_gaps_open() -> None:
+    assert set(MEASURED) <= {row.name for row in CATALOGUE}
+    row = measured_row(Picture(pictures.photo(2)))
+    assert row.shape == (len(MEASURED),)
+    assert np.isnan(row_of(dict.fromkeys(MEASURED))).all()
+
+
+def test_comparisons_are_zero_shifts_for_equal_pictures_and_finite_for_strange_ones() -> None:
+    photo = pictures.photo(4)
+    same = dict(zip(COMPARED, compare_pictures(Pair(Picture(photo), Picture(photo.copy()))), strict=True))
+    assert same["luma_shift"] == same["error_fine"] == same["lost_0"] == same["added_0"] == 0
+    strange = compare_pictures(Pair(Picture(pictures.flat(0)), Picture(pictures.flat(255))))
+    assert np.isfinite(strange).all()
+
+
+def test_a_machine_returns_what_its_landmarks_were_taught() -> None:
+    landmarks = np.array([[0, 0, 0], [4, 0, 1], [0, 4, 2]], np.float32)
+    kernel = Kernel(np.array([0, 2]), np.array([2, 2], np.float32), 2)
+    labels = np.array([[1], [2], [4]], np.float32)
+    weights = np.linalg.solve(kernel.compare(landmarks, landmarks), labels - 3)
+    machine = KernelMachine(kernel, landmarks, weights.astype(np.float32), np.array([3], np.float32))
+    np.testing.assert_allclose(machine.predict(landmarks), labels, atol=1e-5)
+    # Far from all that it learned, it says the middle.
+    np.testing.assert_allclose(machine.predict(np.full((1, 3), 99, np.float32)), [[3]], atol=1e-5)
+    assert squared_distances(landmarks, landmarks).tolist()[0] == [0, 17, 20]
