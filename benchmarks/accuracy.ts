@@ -2,7 +2,7 @@
 //   --tid-manifest tid2013.csv --tid-folder tid2013     TID2013 (python -m training.manifests tid2013 …), or
 //   --live-manifest livec.csv --live-folder livec       LIVE Challenge, or both
 //   --fit "python -m training.fit_learned {out} --data … --hold-out {hold_out}"    makes a fold's models, run in sidecar/; without it, those that come with the service
-//   --runs name,name   --quick   --limit pictures   --concurrency 3   --comparisons 60   --seed n   --work folder   --docs folder   --source
+//   --runs name,name   --splits 10   --quick   --limit pictures   --concurrency 3   --comparisons 60   --seed n   --work folder   --docs folder   --source
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const text = { type: 'string' } as const;
 const { values: options } = parseArgs({
   options: {
     'tid-manifest': text, 'tid-folder': text, 'live-manifest': text, 'live-folder': text, fit: text, runs: text, limit: text, work: text, docs: text,
-    concurrency: { ...text, default: '3' }, comparisons: { ...text, default: '60' }, seed: { ...text, default: '2013' },
+    concurrency: { ...text, default: '3' }, comparisons: { ...text, default: '60' }, seed: { ...text, default: '2013' }, splits: { ...text, default: '10' },
     quick: { type: 'boolean', default: false }, source: { type: 'boolean', default: false },
   },
 });
@@ -36,7 +36,7 @@ const live = readIfGiven('LIVE Challenge', options['live-manifest'], options['li
 if (!tid && !live) throw new Error('Expected --tid-manifest and --tid-folder, or --live-manifest and --live-folder');
 
 const wanted = options.runs?.split(',');
-const plan = makePlan(tid, live, { seed, quick: options.quick, limit: Number(options.limit ?? Infinity) });
+const plan = makePlan(tid, live, { seed, quick: options.quick, limit: Number(options.limit ?? Infinity), splits: Number(options.splits) });
 const unknown = wanted?.filter((name) => plan.every((run) => run.name !== name)) ?? [];
 if (unknown.length > 0) throw new Error(`Expected runs of ${plan.map(({ name }) => name).join(', ')} but received ${unknown.join(', ')}`);
 const fitModels = createFitting(options.fit ?? null, work, join(root, 'sidecar'));

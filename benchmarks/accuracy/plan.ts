@@ -27,6 +27,8 @@ export interface PlanOptions {
   seed: number;
   /** A tenth of the pictures, of every type and level alike, and one fold of each run. */
   quick: boolean;
+  /** How many random splits of TID2013. */
+  splits?: number;
   /** At most so many pictures a fold, for trying the benchmark itself. */
   limit: number;
 }
@@ -43,7 +45,7 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
     const everything: Fold = { name: 'all', holdOut: groups, pictures: tid.pictures };
     runs.push({
       name: 'tid2013-splits', title: 'TID2013 with reference, random 12/13 splits by reference image', dataset: tid, withReference: true, licences: 'research',
-      folds: splitsOf(tid.pictures, groups, options.seed), floor: 0.94, goal: 0.955, looksAtAnswers: false,
+      folds: splitsOf(tid.pictures, groups, options), floor: 0.94, goal: 0.955, looksAtAnswers: false,
     }, {
       name: 'tid2013-unseen', title: 'TID2013 with reference, no TID2013 label used anywhere', dataset: tid, withReference: true, licences: 'permissive',
       folds: [everything], floor: 0.895, goal: 0.91, looksAtAnswers: true,
@@ -65,8 +67,8 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
 }
 
 /** Each tests on 13 of the 25 references and may be fitted on the other 12. */
-function splitsOf(pictures: readonly RatedPicture[], groups: readonly string[], seed: number): Fold[] {
-  return Array.from({ length: SPLITS }, (_, index) => {
+function splitsOf(pictures: readonly RatedPicture[], groups: readonly string[], { seed, splits = SPLITS }: PlanOptions): Fold[] {
+  return Array.from({ length: splits }, (_, index) => {
     const holdOut = shuffle(groups, createRandom(seed + index)).slice(0, TESTED_REFERENCES).toSorted();
     return { name: `split-${index + 1}`, holdOut, pictures: pictures.filter(({ group }) => holdOut.includes(group)) };
   });

@@ -1,7 +1,9 @@
-"""The learned tools: best for identity, falling with damage, sure of what they see, and silent where nothing was fitted."""
+"""The learned tools: best for identity, falling with damage, seeing what is wrong, silent where nothing was fitted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,12 @@ from . import pictures
 LEARNED_FR = ("PanelIQA", "PanelIQA-R")
 LEARNED = (*LEARNED_FR, "LiteIQA")
 SEEDS = range(1, 9)
+DAMAGES: dict[str, Callable[[pictures.Pixels, float], pictures.Pixels]] = {
+    "blur": pictures.blur,
+    "noise": pictures.noise,
+    "jpeg": lambda photo, quality: pictures.jpeg(photo, int(quality)),
+}
+LEVELS = {"blur": (0.8, 1.6, 3.2, 6), "noise": (6, 14, 30, 60), "jpeg": (60, 25, 10, 4)}
 
 
 @pytest.fixture(autouse=True)
@@ -48,18 +56,14 @@ def test_identity_is_best_and_every_damage_costs(name: str) -> None:
 @pytest.mark.parametrize("kind", ["blur", "noise", "jpeg"])
 def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
     """In the mean over photos: a machine that learned from examples may err on one."""
-    levels = {
-        "blur": [lambda photo, s=s: pictures.blur(photo, s) for s in (0.8, 1.6, 3.2, 6)],
-        "noise": [lambda photo, s=s: pictures.noise(photo, s) for s in (6, 14, 30, 60)],
-        "jpeg": [lambda photo, q=q: pictures.jpeg(photo, q) for q in (60, 25, 10, 4)],
-    }[kind]
     photos = [pictures.photo(seed) for seed in SEEDS]
     means = [
-        np.mean([score(name, level(photo), photo if name in LEARNED_FR else None) for photo in photos])
-        for level in levels
+        np.mean([score(name, DAMAGES[kind](photo, level), photo if name in LEARNED_FR else None) for photo in photos])
+        for level in LEVELS[kind]
     ]
     assert means[-1] < means[0] - 0.5
-    assert all(after < before + 0.05 for before, after in zip(means, means[1:], strict=False))
+    # Once bad, bad it stays: there is no order among ruins.
+    assert all(after < max(before, 1.5) for before, after in pairwise(means))
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -73,12 +77,15 @@ def test_odd_pictures_have_a_score_on_the_scale_or_are_refused(name: str) -> Non
         "half black": np.vstack([pictures.flat(0), pictures.photo(1)]),
     }
     for label, pixels in odd.items():
-        try:
-            found = score(name, pixels, np.ascontiguousarray(pixels[::-1]) if name in LEARNED_FR else None)
-        except ToolError as error:
-            assert error.code in {"REGION_TOO_SMALL", "NOT_FINITE"}, label
-        else:
-            assert 1 <= found <= 5, label
+        found = score_or_refusal(name, pixels, np.ascontiguousarray(pixels[::-1]) if name in LEARNED_FR else None)
+        assert found in {"REGION_TOO_SMALL", "NOT_FINITE"} or 1 <= float(found) <= 5, label
+
+
+def score_or_refusal(name: str, pixels: pictures.Pixels, reference: pictures.Pixels | None) -> float | str:
+    try:
+        return score(name, pixels, reference)
+    except ToolError as error:
+        return error.code
 
 
 def test_a_picture_of_one_tone_has_no_quality_of_its_own() -> None:
@@ -96,12 +103,13 @@ def test_the_same_pixels_give_the_same_bits(name: str) -> None:
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_what_is_wrong_is_seen_first(beside: bool) -> None:
-    damages = {"Blurs": lambda p: pictures.blur(p, 3), "Noise": lambda p: pictures.noise(p, 30)}
-    for category, damage in damages.items():
+    for category, kind, level in (("Blurs", "blur", 3), ("Noise", "noise", 30)):
         right = 0
         for seed in SEEDS:
             photo = pictures.photo(seed)
-            found = seeing.find_strengths(Pair(Picture(damage(photo)), Picture(photo) if beside else None))
+            found = seeing.find_strengths(
+                Pair(Picture(DAMAGES[kind](photo, level)), Picture(photo) if beside else None)
+            )
             right += max(found, key=lambda name: found[name] or 0) == seeing.measurement_name(category)
         assert right >= (8 if beside else 7), category
 
