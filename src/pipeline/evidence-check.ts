@@ -21,8 +21,12 @@ export type StrengthOf = (tool: string, distortion: DistortionCategory) => numbe
 const SEES_FROM = 0.5;
 const seesAll: StrengthOf = () => null;
 
+/** Whether a tool is a learned fusion: it weighs everything at once, so that a list of distortions cannot prove it wrong, and no single tool could judge better. */
+export type IsFusion = (tool: string) => boolean;
+const none: IsFusion = () => false;
+
 /** What is missing, as reasons for a replan; empty when the evidence suffices. An object without a box is never a gap. */
-export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope, strengthOf: StrengthOf = seesAll): string[] {
+export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope, strengthOf: StrengthOf = seesAll, isFusion: IsFusion = none): string[] {
   if (plan.query_type === 'Other') return [];
   const { distortion_detection, distortion_analysis } = plan.plan;
   const tool_execution = plan.plan.tool_execution && !evidence.tool_logs.some((log) => log.tool_name === NO_TOOLS);
@@ -35,7 +39,7 @@ export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: S
       ...(distortion_detection && detected.length === 0 ? [REPLAN_REASONS.distortions(name)] : []),
       ...(distortion_analysis && asked ? lackOf(detected, analysed.map(({ type }) => type), (of) => REPLAN_REASONS.distortionAnalysis(name, of)) : []),
       ...(tool_execution && asked ? lackOf(detected, scored, (of) => REPLAN_REASONS.toolScores(name, of)) : []),
-      ...(findConflict(evidence, name, strengthOf) === null ? [] : [REPLAN_REASONS.contradiction(name)]),
+      ...(findConflict(evidence, name, strengthOf, isFusion) === null ? [] : [REPLAN_REASONS.contradiction(name)]),
     ];
   });
 }
@@ -53,9 +57,10 @@ function lackOf(wanted: Categories, present: Categories, reason: (of: Categories
 const isAsked = (name: string, scope: Scope): boolean => scope.named === null || (ownEntry(scope.named, name)?.length ?? 0) > 0;
 
 /** The lead tool that contradicts the analysis of its own distortion, if any. */
-function findConflict(evidence: ExecutorOutput, object: string, strengthOf: StrengthOf): string | null {
+function findConflict(evidence: ExecutorOutput, object: string, strengthOf: StrengthOf, isFusion: IsFusion): string | null {
   const analyses = ownEntry(evidence.distortion_analysis, object) ?? [];
   for (const [distortion, [tool, score]] of Object.entries(ownEntry(evidence.quality_scores, object) ?? {})) {
+    if (isFusion(tool)) continue;
     const severity = analyses.find((analysis) => analysis.type === distortion)?.severity;
     const sees = (strengthOf(tool, distortion as DistortionCategory) ?? 1) >= SEES_FROM;
     if (severity === 'extreme' && score >= NEARLY_PERFECT && sees) return tool;
@@ -67,9 +72,9 @@ function findConflict(evidence: ExecutorOutput, object: string, strengthOf: Stre
 
 /** Lead tools of the last round that its summarizer found at odds with the analysis: the next round asks others. */
 export function doubtedTools(
-  evidence: ExecutorOutput | undefined, result: SummarizerOutput | undefined, strengthOf: StrengthOf = seesAll,
+  evidence: ExecutorOutput | undefined, result: SummarizerOutput | undefined, strengthOf: StrengthOf = seesAll, isFusion: IsFusion = none,
 ): ReadonlySet<string> {
   if (!evidence || !result?.need_replan) return new Set();
   const objects = Object.keys(evidence.quality_scores ?? {});
-  return new Set((objects.length > 0 ? objects : [GLOBAL]).flatMap((object) => findConflict(evidence, object, strengthOf) ?? []));
+  return new Set((objects.length > 0 ? objects : [GLOBAL]).flatMap((object) => findConflict(evidence, object, strengthOf, isFusion) ?? []));
 }

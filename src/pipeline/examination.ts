@@ -27,7 +27,7 @@ export async function orderExamination(state: PipelineState, plan: PlannerOutput
     request: {
       query: state.query, plan, regions, named, ungrounded, tools, hasReference: plan.reference_mode === 'Full-Reference',
       measurements: () => run.evidence.measure(regions, signal), shorterSide: run.evidence.shorterSide,
-      doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf),
+      doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf, run.registry.isFusion),
     },
   };
 }

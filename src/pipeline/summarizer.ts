@@ -30,7 +30,7 @@ async function summarize(state: PipelineState, run: RunContext, signal: AbortSig
   const tools = weighLeadTools(evidence, (name) => run.registry.find(name)?.calibration);
   const summary = await orAborted(run.reasoner.summarize({
     query: state.query, choices: run.choices, plan, evidence, regions: scope.regions, findings: state.findings ?? [],
-    gaps: findGaps(plan, evidence, scope, run.registry.strengthOf), ungrounded: scope.ungrounded,
+    gaps: findGaps(plan, evidence, scope, run.registry.strengthOf, run.registry.isFusion), ungrounded: scope.ungrounded,
     fuse: (own) => fuse(tools, own, eta),
   }, signal), signal);
   const output = parse(SummarizerOutput, summary.output, { warn: (message) => { run.log.warn(message); } });

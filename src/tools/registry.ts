@@ -13,6 +13,8 @@ export interface ToolRegistry {
   find: (name: string) => ToolRow | undefined;
   /** How well a tool ranks strengths of a distortion; null where that was never measured. */
   strengthOf: (name: string, distortion: DistortionCategory) => number | null;
+  /** Whether it is a learned fusion, chosen before any single tool. */
+  isFusion: (name: string) => boolean;
 }
 
 /** Rows that the licences do not allow are left out, as if they did not exist. */
@@ -47,6 +49,7 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
     names: new Set(rows.map((row) => row.name)),
     find: (name) => byName.get(name.trim().toLowerCase()),
     strengthOf: (name, distortion) => byName.get(name.toLowerCase())?.strengths[distortion] ?? null,
+    isFusion: (name) => (byName.get(name.toLowerCase())?.precedence ?? 0) > 0,
   };
 }
 

@@ -26,14 +26,15 @@ t.test('scope: boxes ground objects; the rest is about the whole picture', async
 t.test('a failed tool is replaced by the next best, and every attempt is logged', async (t) => {
   const { state } = await runGraph(t, {
     script: { plans: [GLOBAL_PLAN], examinations: [{ selected_tools: { Global: { Noise: 'BRISQUE', Blurs: 'BRISQUE' } } }], summaries: [{}] },
-    values: { BRISQUE: new Error('crashed'), NIQE: 4 },
+    values: { BRISQUE: new Error('crashed'), LiteIQA: new Error('no weights'), NIQE: 4 },
   });
   const { tool_logs: logs = [], quality_scores: scores } = state.executor_evidence ?? {};
   t.match(logs.map(({ tool_name, distortion, fallback, error }) => [tool_name, distortion, fallback, error]), [
-    ['BRISQUE', 'Noise', false, 'crashed'], ['BRISQUE', 'Blurs', false, 'crashed'], ['NIQE', 'Noise', true, null], ['NIQE', 'Blurs', true, null],
+    ['BRISQUE', 'Noise', false, 'crashed'], ['BRISQUE', 'Blurs', false, 'crashed'], ['LiteIQA', 'Noise', true, 'no weights'], ['LiteIQA', 'Blurs', true, 'no weights'],
+    ['NIQE', 'Noise', true, null], ['NIQE', 'Blurs', true, null],
   ]);
   t.match(scores, { Global: { Noise: ['NIQE', Number], Blurs: ['NIQE', Number] } });
-  t.strictSame(logs.map((log) => log.execution_time > 0), [false, false, true, false], 'one run serves both, its time is told once');
+  t.strictSame(logs.map((log) => log.execution_time > 0), [false, false, false, false, true, false], 'one run serves both, its time is told once');
 });
 
 t.test('when every tool fails there is no score, and nothing is invented', async (t) => {
@@ -98,6 +99,7 @@ t.test('analysis and scores that contradict each other are a gap, and the next r
   t.match(gaps(conflict), [/Contradicting analysis and tool scores for Global/]);
   const asked = { final_answer: 'x', quality_reasoning: 'x', need_replan: true, replan_reason: 'x', used_evidence: null };
   t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), asked)], ['NIQE']);
+  t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), asked, () => null, () => true)], [], 'a learned fusion is not overruled');
   t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), { ...asked, need_replan: false })], []);
   t.strictSame([...doubtedTools(undefined, undefined)], []);
 });

@@ -1,9 +1,10 @@
 // The registry and what hangs on its rows: lookup, availability, ranking, calibration, cache keys.
 import t from 'tap';
 import { DISTORTION_CATEGORIES } from '../../schemas/vocabulary.ts';
+import { projectRoot } from '../../src/config.ts';
 import { cacheKey, createResultCache } from '../../src/tools/cache.ts';
 import { calibrate } from '../../src/tools/calibration.ts';
-import { createRegistry, describeTools, rankTools, runnableTools } from '../../src/tools/registry.ts';
+import { createRegistry, describeTools, loadRegistry, rankTools, runnableTools } from '../../src/tools/registry.ts';
 import { registry } from '../support/run.ts';
 
 t.test('lookup by name and alias, whatever the case; a name is never shared', async (t) => {
@@ -32,11 +33,14 @@ t.test('availability follows the sidecar, version by version', async (t) => {
   t.strictSame(runnableTools(createRegistry([registry.find('SSIM')!]), offered).length, 1, 'for each registry by itself');
 });
 
-t.test('ranking: full-reference first where there is a reference, then by strength, then by cost', async (t) => {
+t.test('ranking: full-reference first where there is a reference, then learned fusions, then by strength, then by cost', async (t) => {
   for (const category of DISTORTION_CATEGORIES) {
     t.ok(rankTools(registry.rows, category, false).every((row) => row.type === 'NR'), 'never a full-reference tool without a reference');
     const ranked = rankTools(registry.rows, category, true);
-    const strengths = ranked.filter((row) => row.type === 'FR').map((row) => row.strengths[category] ?? 0);
+    const precedences = ranked.filter((row) => row.type === 'FR').map((row) => row.precedence);
+    t.strictSame(precedences, precedences.toSorted((a, b) => b - a));
+    t.equal(ranked[0]?.name, 'PanelIQA-R');
+    const strengths = ranked.filter((row) => row.type === 'FR' && row.precedence === 0).map((row) => row.strengths[category] ?? 0);
     t.strictSame(strengths, strengths.toSorted((a, b) => b - a));
     t.equal(ranked[0]?.type, 'FR');
     t.ok(rankTools(registry.rows, category, false, 64).every((row) => row.min_side <= 64), 'none that refuses a picture of 64 pixels');
@@ -74,4 +78,12 @@ t.test('the cache forgets the least used, counts, and keys by all that a value d
   const parts = { image: 'i', reference: null, jpegQuality: null, box: null, what: 'SSIM', version: '1' };
   const keys = [parts, { ...parts, image: 'j' }, { ...parts, reference: 'r' }, { ...parts, jpegQuality: 5 }, { ...parts, box: [1, 2, 3, 4] }, { ...parts, what: 'GMSD' }, { ...parts, version: '2' }].map(cacheKey);
   t.equal(new Set(keys).size, keys.length);
+});
+
+t.test('licences decide which tools exist', async (t) => {
+  const names = (licences: 'permissive' | 'research' | 'any') => loadRegistry(projectRoot(), licences).names;
+  t.notOk(names('permissive').has('PanelIQA-R'), 'fitted on ratings that are for research');
+  t.ok(names('permissive').has('PanelIQA') && names('permissive').has('LiteIQA'));
+  t.ok(names('research').has('PanelIQA-R') && !names('research').has('TOPIQ-FR'));
+  t.ok(names('any').has('TOPIQ-FR'));
 });

@@ -66,10 +66,10 @@ t.test('detection always names something to look at; selection follows strength 
   t.match(clean.distortion_analysis?.['Global'], [{ severity: 'none' }]);
   const noisy = await reasoner.examine(examineRequest({}, { ...CLEAN, noise_sigma: 20 }), signal);
   t.equal(noisy.distortion_set?.['Global']?.[0], 'Noise');
-  t.equal(noisy.selected_tools?.['Global']?.['Noise'], 'NIQE');
-  const doubted = await reasoner.examine(examineRequest({ doubted: new Set(['NIQE']) }, { ...CLEAN, noise_sigma: 20 }), signal);
+  t.equal(noisy.selected_tools?.['Global']?.['Noise'], 'LiteIQA', 'a learned fusion leads');
+  const doubted = await reasoner.examine(examineRequest({ doubted: new Set(['LiteIQA', 'NIQE']) }, { ...CLEAN, noise_sigma: 20 }), signal);
   t.equal(doubted.selected_tools?.['Global']?.['Noise'], 'BRISQUE');
-  const small = await reasoner.examine(examineRequest({ shorterSide: () => 64 }, { ...CLEAN, noise_sigma: 20 }), signal);
+  const small = await reasoner.examine(examineRequest({ shorterSide: () => 64, doubted: new Set(['LiteIQA']) }, { ...CLEAN, noise_sigma: 20 }), signal);
   t.equal(small.selected_tools?.['Global']?.['Noise'], 'BRISQUE', 'NIQE refuses a picture of 64 pixels');
 });
 
