@@ -40,7 +40,7 @@ def main() -> None:
     labels = scale.grade(read_numbers(table, "mos"))
     fitted = []
     for name in names:
-        origin = f"ratings in {arguments.manifest.name}: {{counts}}, {scale.said}; {split.said}"
+        origin = f"ratings in {arguments.manifest.name}", f"{scale.said}; {split.said}"
         result = calibrate_tool(name, table, labels, split, origin)
         if isinstance(result, str):
             left_out[name] = result
@@ -123,8 +123,8 @@ def score_or_explain(row: dict[str, str], folder: Path, tools: list[str]) -> dic
         ) from error
 
 
-def calibrate_tool(name: str, table: Table, labels: Numbers, split: Split, origin: str) -> Calibrated | str:
-    """The fit, or why there is none. `origin` has a place for the counts."""
+def calibrate_tool(name: str, table: Table, labels: Numbers, split: Split, origin: tuple[str, str]) -> Calibrated | str:
+    """The fit, or why there is none. The counts stand between the parts of `origin`."""
     values, anchors, groups = read_numbers(table, f"tool:{name}"), ANCHORS[name], group_rows(table)
     known = np.isfinite(values) & np.isfinite(labels)
     for training, _test in split.parts:
@@ -143,7 +143,7 @@ def calibrate_tool(name: str, table: Table, labels: Numbers, split: Split, origi
         anchors,
         sizes,
         agree(held_out[tested], labels[tested]),
-        origin.format(counts=counts),
+        f"{origin[0]}: {counts}, {origin[1]}",
         values[known],
         labels[known],
     )

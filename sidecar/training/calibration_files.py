@@ -91,7 +91,7 @@ def format_report(tools: Sequence[Calibrated], left_out: dict[str, str]) -> str:
             f"{worst:.2f}",
             f"{best:.2f}",
             yes_or_no(tool.reaches_both_ends()),
-            yes_or_no(is_monotone_upwards(tool)),
+            yes_or_no(is_monotone(tool.curve, tool.anchors)),
             f"[{tool.name}.svg]({tool.name}.svg)",
         ]
         lines.append(f"| {' | '.join(cells)} |")
@@ -99,10 +99,6 @@ def format_report(tools: Sequence[Calibrated], left_out: dict[str, str]) -> str:
     if left_out:
         lines += ["", "Left out:", "", *(f"- {name}: {reason}." for name, reason in left_out.items())]
     return "\n".join(lines) + "\n"
-
-
-def is_monotone_upwards(tool: Calibrated) -> bool:
-    return is_monotone(tool.curve, tool.anchors)
 
 
 def yes_or_no(fact: bool) -> str:
