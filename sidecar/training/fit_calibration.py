@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.folds import agree, split_groups
 from training.logistic import Anchors, Curve, fit_curve
 from training.tables import Numbers, Table
+
+Mask = NDArray[np.bool_]
 
 # Judgement, not data: where a tool's scale ends, and raw values that nobody would call worse than excellent or better
 # than bad.
@@ -36,6 +40,7 @@ ANCHORS = {
     "CW-SSIM": Anchors(best=1, excellent=0.998, terrible=0.35, worst=0),
     "NLPD": Anchors(best=0, excellent=0.04, terrible=0.75, worst=2),
     "IW-SSIM": Anchors(best=1, excellent=0.995, terrible=0.4, worst=0),
+    "MAD": Anchors(best=0, excellent=10, terrible=180, worst=500),
     "NIQE": Anchors(best=0, excellent=2.8, terrible=13, worst=100),
     "BRISQUE": Anchors(best=0, excellent=8, terrible=80, worst=100),
     "PIQE": Anchors(best=0, excellent=10, terrible=90, worst=100),
@@ -78,13 +83,10 @@ def grade_by_tools(table: Table, curves: dict[str, Curve], tools: list[str]) -> 
     return np.where(table.numbers("strength") == 0, 5.0, grades)
 
 
-def report_tool(name: str, table: Table, labels: Numbers, fitted: np.typing.NDArray[np.bool_]) -> Curve:
+def report_tool(name: str, table: Table, labels: Numbers, fitted: Mask) -> Curve:
     values, groups, anchors = table.numbers(f"tool:{name}"), table.texts("group"), ANCHORS[name]
     known = np.isfinite(values) & np.isfinite(labels)
-    held_out = np.full(len(table), np.nan)
-    for training, test in split_groups(groups):
-        rows = training & known & fitted
-        held_out[test] = fit_curve(values[rows], labels[rows], anchors)(values[test])
+    held_out = predict_held_out(values, labels, known & fitted, split_groups(groups), anchors)
     curve = fit_curve(values[known & fitted], labels[known & fitted], anchors)
     print(f"# {name}, held-out pictures, fitted distortions: {agree(held_out[known & fitted], labels[known & fitted])}")
     print(f"# {name}, held-out pictures, all distortions:    {agree(held_out[known], labels[known])}")
@@ -94,12 +96,27 @@ def report_tool(name: str, table: Table, labels: Numbers, fitted: np.typing.NDAr
     return curve
 
 
+def predict_held_out(
+    values: Numbers, labels: Numbers, fitted: Mask, splits: Iterable[tuple[Mask, Mask]], anchors: Anchors
+) -> Numbers:
+    """Every row's grade by a curve that has not seen it; NaN for rows that no split holds out."""
+    held_out = np.full(len(values), np.nan)
+    for training, test in splits:
+        rows = training & fitted
+        held_out[test] = fit_curve(values[rows], labels[rows], anchors)(values[test])
+    return held_out
+
+
 def check_monotone(name: str, curve: Curve, anchors: Anchors) -> None:
-    points = np.linspace(anchors.worst, anchors.best, 20001)
-    if np.any(np.diff(curve.raw(points)) < -1e-9):
+    if not is_monotone(curve, anchors):
         raise SystemExit(f"Expected a monotone curve for {name} but received {curve.beta}")
     shown = curve(np.array([anchors.best, anchors.excellent, anchors.terrible, anchors.worst]))
     print(f"# {name}, grade at best, excellent, terrible, worst: {', '.join(f'{grade:.2f}' for grade in shown)}")
+
+
+def is_monotone(curve: Curve, anchors: Anchors) -> bool:
+    points = np.linspace(anchors.worst, anchors.best, 20001)
+    return not np.any(np.diff(curve.raw(points)) < -1e-9)
 
 
 if __name__ == "__main__":

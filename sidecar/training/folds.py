@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import pearsonr, spearmanr
 
 from training.tables import Numbers, Texts
 
@@ -34,9 +33,13 @@ class Agreement:
 
 
 def agree(predicted: Numbers, labels: Numbers) -> Agreement:
+    from scipy.stats import pearsonr  # not at the top: splitting needs no scipy
+
     rmse = float(np.sqrt(np.mean((predicted - labels) ** 2)))
     return Agreement(rmse, rank_correlation(predicted, labels), float(pearsonr(predicted, labels)[0]), len(labels))
 
 
 def rank_correlation(left: Numbers, right: Numbers) -> float:
+    from scipy.stats import spearmanr
+
     return float(spearmanr(left, right)[0])

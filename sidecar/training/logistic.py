@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from training.tables import Numbers
 
@@ -41,6 +40,8 @@ class Anchors:
 
 def fit_curve(values: Numbers, labels: Numbers, anchors: Anchors) -> Curve:
     """Least squares of the clipped curve. β1 β2 ≥ 0 and β4 ≥ 0 (in the direction of quality) make it monotone."""
+    from scipy.optimize import least_squares  # not at the top: a curve that is fitted needs no scipy
+
     direction, centre, spread = anchors.direction, float(np.median(values)), float(np.std(values))
     points = direction * (values - centre) / spread
     best, excellent, terrible = (

@@ -24,7 +24,7 @@ class Table:
     def read(cls, paths: Iterable[Path]) -> Table:
         rows: list[dict[str, str]] = []
         for path in paths:
-            with path.open(newline="", encoding="utf-8") as stream:
+            with path.open(newline="", encoding="utf-8-sig") as stream:  # spreadsheets begin a file with a mark
                 rows += list(csv.DictReader(stream))
         return cls(rows)
 
