@@ -83,7 +83,7 @@ t.test('multiple choice: the label of an option, whatever way it is written', as
   t.equal(body.summarizer_result?.final_answer, 'B');
   t.match(double.seen.at(-1)?.schema?.properties?.['final_answer'], { enum: ['A', 'B', 'C'] });
   t.match(body.metadata.vlm.failed_attempts, [{ role: 'summarizer', message: /"A", "B", "C".*"E"/ }]);
-  t.equal(body.quality_score?.method, 'tools_only', 'a choice says nothing of the levels');
+  t.equal(body.quality_score?.method, 'distribution', 'a choice says nothing of the levels: p is what ratings around the tools are');
 });
 
 t.test('a question about mood goes from the planner to the summarizer, without measuring', async (t) => {

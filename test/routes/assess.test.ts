@@ -34,7 +34,7 @@ t.test('the default query ends with tools run, a score and a level, and the body
   t.match(assessment, {
     image: { width: 512, height: 384, format: 'jpeg', notes: [] }, reference: null, error: null, iteration_count: 0, max_replan_iterations: 2,
     plan: { query_type: 'IQA', query_scope: 'Global', reference_mode: 'No-Reference' },
-    quality_score: { method: 'tools_only' }, metadata: { reasoner: { kind: 'embedded', model: null }, degraded: false, degraded_reason: null },
+    quality_score: { method: 'distribution' }, metadata: { reasoner: { kind: 'embedded', model: null }, degraded: false, degraded_reason: null },
   });
   const schema = (await app.inject('/schemas/Assessment')).json<object>();
   const validate = new Ajv2020({ strict: false }).addVocabulary([]);
@@ -159,7 +159,7 @@ t.test('pictures without structure get no score, however well that might look', 
 });
 
 t.test('a picture too small for the best tool is scored by one that takes it, and that is no degradation', async (t) => {
-  const { metadata, diagnostics } = await assess({ image: await makePicture({ width: 64, height: 64 }).png().toBuffer() });
+  const { metadata, diagnostics } = await assess({ image: await makePicture({ width: 40, height: 40 }).png().toBuffer() });
   t.strictSame(diagnostics.tools.map(({ tool_name }) => tool_name), ['BRISQUE']);
   t.equal(metadata.degraded, false);
 });
