@@ -58,7 +58,8 @@ def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
     """In the mean over photos: a machine that learned from examples may err on one."""
     photos = [pictures.photo(seed) for seed in SEEDS]
     means = [
-        np.mean([score(name, DAMAGES[kind](photo, level), photo if name in LEARNED_FR else None) for photo in photos])
+        sum(score(name, DAMAGES[kind](photo, level), photo if name in LEARNED_FR else None) for photo in photos)
+        / len(photos)
         for level in LEVELS[kind]
     ]
     assert means[-1] < means[0] - 0.5

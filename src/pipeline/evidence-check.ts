@@ -21,7 +21,7 @@ export type StrengthOf = (tool: string, distortion: DistortionCategory) => numbe
 const SEES_FROM = 0.5;
 const seesAll: StrengthOf = () => null;
 
-/** Whether a tool is a learned fusion: it weighs everything at once, so that a list of distortions cannot prove it wrong, and no single tool could judge better. */
+/** Whether a tool is a learned fusion: it weighs everything at once. A list of distortions cannot prove it wrong, nor a single tool judge better. */
 export type IsFusion = (tool: string) => boolean;
 const none: IsFusion = () => false;
 

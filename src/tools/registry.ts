@@ -84,7 +84,8 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
 }
 
 /**
- * Tools that may be chosen for a distortion, best first: learned fusions, then by measured strength, then by cost. With a reference, those that use it come first.
+ * Tools that may be chosen for a distortion, best first: learned fusions, then by measured strength, then by cost. With a reference, those that
+ * use it come first.
  * Tools that refuse a picture of this shorter side are left out, unless all do: then the best of them says so itself.
  */
 export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean, shorterSide = Infinity): ToolRow[] {
