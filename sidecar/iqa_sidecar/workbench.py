@@ -98,7 +98,9 @@ class Workbench:
         try:
             values = _finite(measurements.measure(pair.image, self._jpeg_quality) | seeing.find_strengths(pair))
             if pair.reference is not None:
-                reference_values = _finite(measurements.measure(pair.reference, pair.reference.jpeg_quality))
+                # What is seen is seen by comparing: the reference has none of it for itself.
+                unseen = dict.fromkeys(row.name for row in seeing.MEASUREMENTS)
+                reference_values = _finite(measurements.measure(pair.reference, pair.reference.jpeg_quality) | unseen)
         except Exception as error:
             values, reference_values, problem = {}, None, _problem_of(error)
         elapsed = milliseconds_since(started)

@@ -40,6 +40,10 @@ NETWORKS = (LPIPS, EFFICIENTNET, DISTS)
 
 
 def model_folders() -> list[Path]:
-    """Where networks lie, the configured folder first: a benchmark's folder need not repeat what is made already."""
-    configured = os.environ.get("IQA_MODELS_DIR", "")
-    return [*([Path(configured)] if configured else []), Path(__file__).parents[2] / ".models"]
+    """Where networks lie, the configured folder first: a benchmark's folder need not repeat what is made already.
+
+    A configured folder that is not there is a mistake to be seen: nothing is taken from elsewhere then.
+    """
+    made = Path(__file__).parents[2] / ".models"
+    configured = Path(os.environ.get("IQA_MODELS_DIR", "") or made)
+    return list(dict.fromkeys([configured, made])) if configured.exists() else [configured]
