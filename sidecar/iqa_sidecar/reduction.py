@@ -15,6 +15,16 @@ def viewing_factor(height: int, width: int) -> int:
     return max(1, int(min(height, width) / 256 + 0.5))
 
 
+def shrink_to(pixels: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
+    """The same picture with at most about so many pixels, by area; smaller ones stay as they are."""
+    height, width = pixels.shape[:2]
+    scale = (most / (width * height)) ** 0.5
+    if scale >= 1:
+        return pixels
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
 def block_means(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
     """Matlab's conv2(x, ones(f) / f², 'same') at every f-th pixel; for even f a block starts f/2 - 1 before its."""
     if factor == 1:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.learned.fitted import Arrays
+from iqa_sidecar.learned.inputs import PANEL
 from iqa_sidecar.learned.kernel_machine import Kernel
 from iqa_sidecar.learned.seeing import ALONE_FILE, BESIDE_FILE, CATEGORIES, RATED_FILE, VIEW_FILE, Standard
 from iqa_sidecar.learned.view import View
@@ -35,7 +36,7 @@ from training.machines import (
 )
 from training.tables import Table
 
-METRICS = 6
+METRICS = len(PANEL)
 # Landmarks: as many as two megabytes hold.
 PHOTO_LANDMARKS, GRADED_LANDMARKS, PAIR_LANDMARKS = 1162, 1000, 1800
 # How many distorted pictures an original weighs against, in the lessons of detection.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.learned.inputs import MEASURED, metric_row
+from iqa_sidecar.learned.inputs import MEASURED, PANEL, metric_row
 from iqa_sidecar.learned.seeing import CATEGORIES
 from training.compared import read_compared
 from training.features import read_features
@@ -101,6 +101,6 @@ def _measured(table: Table) -> Matrix:
 
 
 def _metrics(table: Table) -> Matrix:
-    names = ("PSNR", "SSIM", "GMSD", "VSI", "MDSI", "HaarPSI")
+    names = [module.TOOL.name for module in PANEL]
     values = {name: table.numbers(f"tool:{name}") for name in names}
     return np.stack([metric_row({name: values[name][index] for name in names}) for index in range(len(table))])

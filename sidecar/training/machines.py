@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.learned.fitted import Arrays
-from iqa_sidecar.learned.kernel_machine import Kernel, KernelMachine, squared_distances
+from iqa_sidecar.learned.kernel_machine import Kernel, squared_distances
 from iqa_sidecar.learned.seeing import Standard
 from iqa_sidecar.learned.view import LAYERS, View, signed_root
 
@@ -108,7 +108,3 @@ def save_view(path: Path, view: View) -> None:
             "basis": view.basis.astype(np.float16),
         },
     )
-
-
-def predict(arrays: Arrays, rows: Matrix) -> Matrix:
-    return KernelMachine.of(arrays).predict(rows)

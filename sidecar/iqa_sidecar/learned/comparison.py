@@ -6,7 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.features import LARGEST_PIXELS
 from ..picture import Pair, Picture, Plane
+from ..reduction import shrink_to
 from ..tool import reference_of
 
 Numbers = dict[str, float]
@@ -14,8 +16,6 @@ Numbers = dict[str, float]
 # Of 255 levels squared; keeps ratios calm where there is next to nothing.
 _CALM = np.float32(20.0)
 _SCALES = 4
-# Pixels; larger pictures are reduced to it, as they are for the network.
-_LARGEST = 1_048_576
 
 
 def compare_pictures(pair: Pair) -> NDArray[np.float32]:
@@ -43,11 +43,7 @@ def _compare(pair: Pair) -> Numbers:
 
 def _planes(picture: Picture) -> list[Plane]:
     """Luma, blue and red difference, 0..255."""
-    pixels = picture.bgr
-    shrink = (_LARGEST / (picture.width * picture.height)) ** 0.5
-    if shrink < 1:
-        size = (max(1, round(picture.width * shrink)), max(1, round(picture.height * shrink)))
-        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    pixels = shrink_to(picture.bgr, LARGEST_PIXELS)
     ycc = cv2.cvtColor(pixels.astype(np.float32), cv2.COLOR_BGR2YCrCb)
     luma, red, blue = cv2.split(ycc)
     return [np.asarray(luma, np.float32), np.asarray(blue, np.float32), np.asarray(red, np.float32)]

@@ -53,7 +53,11 @@ def row_of(values: Values) -> Row:
 
 
 def compared_row(pair: Pair) -> Row:
-    """Six metrics and what distinguishes the two pictures in plain numbers."""
+    """Six metrics and plain comparisons of the two pictures; the same array for every machine that asks."""
+    return pair.share("compared-row", lambda: _compare_by_all(pair))
+
+
+def _compare_by_all(pair: Pair) -> Row:
     values = {module.TOOL.name: module.TOOL.score(pair, False).value for module in PANEL}
     return np.concatenate([metric_row(values), compare_pictures(pair)])
 

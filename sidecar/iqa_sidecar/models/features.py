@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..picture import Picture
+from ..reduction import shrink_to
 from .networks import EFFICIENTNET
 from .runtime import run_network
 
@@ -27,11 +27,7 @@ def efficientnet_features(picture: Picture) -> Features:
 
 
 def _compute(picture: Picture) -> Features:
-    pixels = picture.bgr
-    shrink = (LARGEST_PIXELS / (picture.width * picture.height)) ** 0.5
-    if shrink < 1:
-        size = (max(1, round(picture.width * shrink)), max(1, round(picture.height * shrink)))
-        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    pixels = shrink_to(picture.bgr, LARGEST_PIXELS)
     features: Features = run_network(EFFICIENTNET, pixels[None])["features"][0]
     features.flags.writeable = False
     return features
