@@ -62,6 +62,7 @@ function runPytest() {
   const bad = number('failures') + number('errors');
   const skipped = number('skipped');
   count('pytest', number('tests') - bad - skipped, status === 0 ? bad : Math.max(1, bad));
+  if (bad > 0) failures.push(...failedInPytest(readFileSync(report, 'utf8')));
   if (skipped > 0) reportSkipped(`${skipped} Python tests`);
 }
 
@@ -83,10 +84,37 @@ async function runTap() {
     cwd: root, stdio: 'inherit', env: { ...process.env, IQA_TEST_SIDECAR_URL: shared.url },
   });
   shared.stop();
-  const summary = existsSync(report) ? readFileSync(report, 'utf8').match(/^# \{ total: .*\}$/m)?.[0] ?? '' : '';
+  const results = existsSync(report) ? readFileSync(report, 'utf8') : '';
+  const summary = results.match(/^# \{ total: .*\}$/m)?.[0] ?? '';
   const number = (name) => Number(summary.match(new RegExp(`${name}: (\\d+)`))?.[1] ?? 0);
   count('tap', number('pass'), status === 0 ? number('fail') : Math.max(1, number('fail')));
+  failures.push(...failedInTap(results));
   if (number('skip') > 0) reportSkipped(`${number('skip')} TypeScript tests`);
+}
+
+/** Who failed, and why, belongs to the last lines: of a long run often only those are kept. */
+function failedInPytest(xml) {
+  return [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*>\s*<(?:failure|error) message="([^"]*)"/g)]
+    .map(([, file, name, message]) => `${file} ${name}: ${message.slice(0, 300)}`);
+}
+
+/** The innermost failures of nested TAP, each with the subtests it lies in and the first lines of its diagnosis. */
+function failedInTap(results) {
+  const lines = results.split('\n');
+  const path = [];
+  const found = [];
+  lines.forEach((line, index) => {
+    const [, indent, subtest, failure] = line.match(/^( *)(?:# Subtest: (.*)|not ok \d+ - (.*))$/) ?? [];
+    if (indent === undefined) return;
+    const depth = indent.length / 4;
+    if (subtest !== undefined) path.splice(depth, Infinity, subtest);
+    else if (!/# (?:SKIP|TODO)/.test(failure) && !found.some(({ end }) => end === depth + 1)) {
+      const ends = lines.indexOf(`${indent}  ...`, index);
+      const diagnosis = lines.slice(index + 1, Math.min(ends, index + 30)).map((text) => text.slice(indent.length));
+      found.push({ end: depth, text: [[...path.slice(0, depth), failure].join(' > '), ...diagnosis].join('\n') });
+    } else found.forEach((one) => { if (one.end === depth + 1) one.end = depth; });
+  });
+  return found.map(({ text }) => text);
 }
 
 /** Tests that need a part of the outside world say so when it is missing; in CI nothing may be missing. */
