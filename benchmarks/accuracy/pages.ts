@@ -26,7 +26,7 @@ export function writePages(result: AccuracyResult, plots: ReadonlyMap<string, st
 export function overviewPage(result: AccuracyResult): string {
   const rows = result.runs.map((run) => [
     `[${run.title}](${run.name}.md)`, String(run.pictures), `**${figure(run.srcc)}**`, span(run.pooled.intervals.srcc), figure(run.pooled.plcc), figure(run.pooled.krcc), figure(run.pooled.rmse),
-    figure(run.floor), figure(run.goal), run.intervals.coverage === null ? 'no intervals' : percent(run.intervals.coverage),
+    figure(run.floor), figure(run.goal), tellCoverage(run),
   ]);
   const answers = result.runs.filter(({ questions }) => questions !== null).map((run) => [
     run.title, percent(run.categories?.balanced ?? NaN), figure(meanOf(run.severity.map(({ srcc }) => srcc))), percent(run.questions?.share ?? NaN), percent(run.pairs?.share ?? NaN), tellCompared(run),
@@ -38,7 +38,8 @@ export function overviewPage(result: AccuracyResult): string {
       ? '**Not cross-validated**: every fold was answered by the models that come with the service, which may have been fitted on these pictures.'
       : 'Every fold was answered by models fitted without its pictures: none of their groups (versions of one content) was seen.',
     ...(result.quick ? ['A quick run: a tenth of the pictures and one fold of each run.'] : []), '',
-    'SRCC is the mean over the folds; the other figures are of all folds together, PLCC and RMSE after the monotone logistic between scores and ratings.', '',
+    'SRCC is the mean over the folds; the other figures are of all folds together, PLCC and RMSE after the monotone logistic between scores and ratings.',
+    'Scales are aligned by mean and deviation, learned from the other half of the contents.', '',
     table(['run', 'answers', 'SRCC', '95 %', 'PLCC', 'KRCC', 'RMSE', 'floor', 'goal', '80 % intervals hold'], rows), '',
     ...(answers.length === 0 ? [] : [
       'What else the answers say, nothing fitted on TID2013:', '',
@@ -55,7 +56,7 @@ function runPage(run: RunSummary, { quick }: AccuracyResult): string {
     `![Scores against ratings](${run.name}.svg)`, '',
     table(['SRCC', 'KRCC', 'PLCC', 'PLCC of bare scores', 'RMSE'], [[withSpan(pooled.srcc, pooled.intervals.srcc), figure(pooled.krcc), withSpan(pooled.plcc, pooled.intervals.plcc), figure(pooled.plcc_raw), figure(pooled.rmse)]]), '',
     `On the scale of the scores, ratings taken as 1 to 5: RMSE ${figure(errors.rmse)}, bias ${figure(errors.bias)}, correlation of the errors within one content ${figure(errors.shared)}.`,
-    run.intervals.coverage === null ? 'Scores have no intervals.' : `${run.intervals.known} intervals, ${figure(run.intervals.mean_width ?? NaN)} wide on average, hold ${percent(run.intervals.coverage)} of the ratings (80 % is meant).`, '',
+    run.intervals.coverage === null ? 'Scores have no intervals.' : `${run.intervals.known} intervals, ${figure(run.intervals.mean_width ?? NaN)} wide on average, hold ${tellCoverage(run)} of the ratings (80 % is meant).`, '',
   ];
   if (run.folds.length > 1) sections.push('## Folds', '', table(['fold', 'answers', 'SRCC'], run.folds.map(({ name, count, srcc }) => [name, String(count), figure(srcc)])), '');
   if (run.types.length > 0) {
@@ -80,6 +81,12 @@ function runPage(run: RunSummary, { quick }: AccuracyResult): string {
     sections.push('## Pairs of one content, at least 1 MOS apart', '', `By scores: ${run.pairs.right} of ${run.pairs.pairs} in order, ${percent(run.pairs.share)}. ${run.compared ? `By /compare: ${tellCompared(run)}.` : ''}`.trim(), '');
   }
   return sections.join('\n');
+}
+
+/** Where the models never saw the study's ratings, also with its scale brought onto ours. */
+function tellCoverage({ intervals: { coverage, aligned } }: RunSummary): string {
+  if (coverage === null) return 'no intervals';
+  return aligned === null ? percent(coverage) : `${percent(coverage)} (${percent(aligned)} once the scales are aligned)`;
 }
 
 function tellCompared({ compared }: RunSummary): string {

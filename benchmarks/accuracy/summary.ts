@@ -5,6 +5,7 @@ import type { BootstrapOptions } from '../../src/evaluation/bootstrap.ts';
 import { mean, rmse, srcc } from '../../src/evaluation/correlation.ts';
 import type { Answered, Collected } from './collecting.ts';
 import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, onScale, TID_TYPES } from './datasets.ts';
+import { coverIntervals, type IntervalFigures } from './intervals.ts';
 import { countRightPairs, type PairFigures } from './pairs.ts';
 import type { Run } from './plan.ts';
 
@@ -21,7 +22,7 @@ export interface RunSummary {
   /** Of all answers of all folds together. */
   pooled: Agreement;
   types: { type: number; title: string; agreement: Agreement }[];
-  intervals: { known: number; coverage: number | null; mean_width: number | null };
+  intervals: IntervalFigures;
   /** Of the bare scores on the scale 1 to 5: what the rule for comparisons assumes where there is no interval, and how much versions of a picture err alike. */
   errors: { rmse: number; bias: number; shared: number };
   categories: CategoryFigures | null;
@@ -70,13 +71,6 @@ const ofType = (answers: readonly Answered[], type: number): Answered[] => answe
 
 function agreementOf(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
   return measureAgreement(answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })), bootstrap);
-}
-
-function coverIntervals({ dataset: { scale } }: Run, answers: readonly Answered[]): RunSummary['intervals'] {
-  const known = answers.flatMap(({ interval, picture }) => (interval ? [{ low: interval[0] ?? NaN, high: interval[1] ?? NaN, rating: onScale(picture.mos, scale) }] : []));
-  if (known.length === 0) return { known: 0, coverage: null, mean_width: null };
-  const inside = known.filter(({ low, high, rating }) => rating >= low && rating <= high).length;
-  return { known: known.length, coverage: inside / known.length, mean_width: mean(known.map(({ low, high }) => high - low)) };
 }
 
 /** `shared`: the intraclass correlation of the errors, from the variance between and within groups of one content. */

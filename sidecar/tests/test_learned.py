@@ -166,3 +166,18 @@ def test_a_machine_returns_what_its_landmarks_were_taught() -> None:
     # Far from all that it learned, it says the middle.
     np.testing.assert_allclose(machine.predict(np.full((1, 3), 99, np.float32)), [[3]], atol=1e-5)
     assert squared_distances(landmarks, landmarks).tolist()[0] == [0, 17, 20]
+
+
+def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> None:
+    seen = {**dict.fromkeys(seeing.CATEGORIES, 0.0), "Compression": 2.0, "Blurs": 1.0}
+    worse, milder = (seeing.weigh_by_loss(seen, quality) for quality in (1.5, 4.9))
+    assert worse["Compression"] > 2 > milder["Compression"] > 0
+    for moved in (worse, milder):
+        assert moved["Blurs"] == pytest.approx(moved["Compression"] / 2)
+    assert max(seeing.weigh_by_loss(dict.fromkeys(seeing.CATEGORIES, 0.01), 1).values()) < 0.2
+
+
+@pytest.mark.parametrize("lead", ["Brightness change", "Contrast"])
+def test_what_structure_does_not_show_keeps_its_strength(lead: str) -> None:
+    seen = {**dict.fromkeys(seeing.CATEGORIES, 0.5), lead: 3.0}
+    assert seeing.weigh_by_loss(seen, 5.0) == seen

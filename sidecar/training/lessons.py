@@ -71,9 +71,12 @@ def to_levels(ratings: Labels, scale: str, clip: bool = True) -> Labels:
 
 def grade(table: Table, compared: Matrix) -> Labels:
     """Quality 1..5 by rank among all: the mean of what VSI and MDSI say; an original is 5."""
-    ranks = [np.argsort(np.argsort(values)) / len(table) for values in (compared[:, 3], -compared[:, 4])]
-    quality = 1 + 4 * np.mean(ranks, axis=0)
+    quality = np.mean([by_rank(values) for values in (compared[:, 3], -compared[:, 4])], axis=0)
     return np.where(table.texts("distortion") == "none", 5.0, quality)
+
+
+def by_rank(values: NDArray[np.floating]) -> Labels:
+    return np.asarray(1 + 4 * np.argsort(np.argsort(values)) / len(values))
 
 
 def strengths_of(table: Table) -> tuple[Labels, NDArray[np.bool_]]:

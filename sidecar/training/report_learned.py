@@ -15,10 +15,20 @@ from iqa_sidecar.learned.seeing import CATEGORIES, Standard
 from iqa_sidecar.learned.view import View
 from training.fit_learned import fit_alone_machine, fit_beside, fit_rated
 from training.folds import agree, rank_correlation, split_groups
-from training.lessons import Lesson, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
+from training.lessons import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
 from training.machines import Matrix, apply_standard, fit_view
 
 Numbers = NDArray[np.float64]
+# The metrics with reference that PanelIQA's labels are not made of, and which end of each is good.
+NOT_TEACHING = {
+    "PSNR": "high",
+    "SSIM": "high",
+    "MS-SSIM": "high",
+    "GMSD": "low",
+    "FSIM": "high",
+    "HaarPSI": "high",
+    "VIFp": "high",
+}
 
 
 def main() -> None:
@@ -44,7 +54,8 @@ def main() -> None:
     )
     beside = validate(graded, fit_beside)
     grades = scaled_strength(graded.table)
-    print("PanelIQA on graded distortions:", agree(beside[:, 0], grades), "spread", spread(beside[:, 0], grades))
+    print("PanelIQA on graded distortions:", agree(beside[:, 0], grades))
+    print("  spread of the median metric", spread_of_metrics(beside[:, 0], graded))
     for name, strengths in (("alone", by_graded[:, 3:]), ("beside", beside[:, 1:])):
         report_originals(name, strengths, graded)
     report_strengths(
@@ -107,6 +118,22 @@ def spread(predicted: Numbers, labels: Numbers, weights: Numbers | None = None) 
     near = [each * np.exp(-0.5 * ((predicted - level) / 0.5) ** 2) for level in (1, 2, 3, 4, 5)]
     sizes = [weighted_quantile(np.abs(predicted - labels), weight, 0.8) / 1.2816 for weight in near]
     return [round(size, 3) for size in sizes]
+
+
+def spread_of_metrics(predicted: Numbers, graded: Lesson) -> list[float]:
+    """How far the usual metric that did not teach is from what was predicted.
+
+    No rating is behind PanelIQA, so none can say how far it is off; graded strengths are no ratings either, as equal
+    steps of different distortions are not equally visible. What independent metrics make of the same pair is the
+    best stand-in for another opinion.
+    """
+    originals = graded.table.texts("distortion") == "none"
+    each = []
+    for name, best in NOT_TEACHING.items():
+        values = graded.table.numbers(f"tool:{name}") * (1 if best == "high" else -1)
+        opinion = np.where(originals, 5.0, by_rank(values))
+        each.append(spread(predicted, opinion))
+    return [round(float(value), 3) for value in np.median(each, axis=0)]
 
 
 def weighted_quantile(values: Numbers, weights: Numbers, share: float) -> float:

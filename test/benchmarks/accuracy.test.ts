@@ -99,6 +99,17 @@ t.test('a perfect service has perfect figures, a contrary one the opposite', asy
   t.ok(bad.srcc < -0.999 && bad.severity.every(({ srcc }) => srcc === 0), 'a severity that never varies says nothing');
 });
 
+t.test('a study with another idea of 1 and 5 is aligned only where the models never saw it', async (t) => {
+  const plan = makePlan(tid, null, whole);
+  const narrow: Collected = { answers: tid.pictures.map((picture) => {
+    const score = 2 + onScale(picture.mos, tid.scale) / 4;
+    return { ...answerWell(picture), score, interval: [score - 0.1, score + 0.1] };
+  }), unscored: [], chosen: [], compared: [] };
+  const [unseen, splits] = ['tid2013-unseen', 'tid2013-splits'].map((wanted) => summarize(plan.find(({ name }) => name === wanted) as Run, [narrow], few).intervals);
+  t.ok(unseen!.coverage! < 0.4 && unseen!.aligned === 1);
+  t.equal(splits!.aligned, null);
+});
+
 t.test('errors that all versions of a content share are found as such', async (t) => {
   const run = makePlan(tid, null, whole).find(({ name }) => name === 'tid2013-unseen') as Run;
   const shift = (picture: RatedPicture) => Number(picture.group.slice(1)) % 5 / 10;

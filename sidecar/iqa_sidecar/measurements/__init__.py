@@ -11,7 +11,7 @@ from .measurement import Measurement, Values
 __all__ = ["CATALOGUE", "VERSION", "Measurement", "Values", "measure"]
 
 # Raised by every change that can alter a value.
-VERSION = "1.2.0"
+VERSION = "1.3.0"
 
 CATALOGUE: tuple[Measurement, ...] = (
     *edges.MEASUREMENTS,
