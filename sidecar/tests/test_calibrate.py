@@ -1,10 +1,13 @@
 """What calibrating needs besides the fit itself, which wants packages that are not installed here."""
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from iqa_sidecar.registry import TOOLS
+from training.calibrate import score_or_explain
 from training.calibration_files import Calibrated, format_report, format_rows
 from training.fit_calibration import ANCHORS
 from training.folds import Agreement
@@ -37,6 +40,16 @@ def test_rows_are_indented_as_in_the_registry_and_their_version_follows_the_para
 @pytest.mark.parametrize(("slope", "ends"), [(0.04, "yes | yes"), (0.02, "no | yes"), (-0.04, "no | no")])
 def test_report_says_whether_the_range_is_reached_and_the_curve_monotone(slope: float, ends: str) -> None:
     assert f"| {ends} |" in format_report([make_tool(slope)], {})
+
+
+def test_every_tool_can_be_calibrated() -> None:
+    assert set(ANCHORS) == set(TOOLS)
+
+
+def test_a_broken_picture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.bmp").write_bytes(b"BM")
+    with pytest.raises(ValueError, match=r"broken\.bmp"):
+        score_or_explain({"file": "broken.bmp"}, tmp_path, ["PSNR"])
 
 
 def test_report_names_what_was_left_out() -> None:

@@ -116,8 +116,7 @@ def score_missing(table: Table, names: list[str], folder: Path, processes: int) 
 def score_or_explain(row: dict[str, str], folder: Path, tools: list[str]) -> dict[str, object]:
     try:
         return score_row(row, folder, ("tools",), tools)
-    except (UndecodableError, TooManyPixelsError, SystemExit) as error:
-        # A worker that exits would leave the pool waiting for its answer.
+    except (UndecodableError, TooManyPixelsError) as error:
         raise ValueError(
             f"Expected PNG, JPEG or BMP pictures but {row['file']} or its reference is not: {error}"
         ) from error

@@ -44,6 +44,9 @@ ANCHORS = {
     "NIQE": Anchors(best=0, excellent=2.8, terrible=13, worst=100),
     "BRISQUE": Anchors(best=0, excellent=8, terrible=80, worst=100),
     "PIQE": Anchors(best=0, excellent=10, terrible=90, worst=100),
+    "PanelIQA-R": Anchors(best=5, excellent=4.9, terrible=1.1, worst=1),
+    "PanelIQA": Anchors(best=5, excellent=4.9, terrible=1.1, worst=1),
+    "LiteIQA": Anchors(best=5, excellent=4.9, terrible=1.1, worst=1),
 }
 
 

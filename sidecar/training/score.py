@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from iqa_sidecar.metrics import brisque
-from iqa_sidecar.picture import Pair, Picture
+from iqa_sidecar.picture import Pair, Picture, UndecodableError
 from iqa_sidecar.registry import TOOLS, run_tool
 from iqa_sidecar.tool import ToolError
 from training.tables import Table, write_rows
@@ -60,7 +60,7 @@ def read_picture(path: Path) -> Picture:
     if path.suffix.lower() == ".bmp":
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
         if pixels is None:
-            raise SystemExit(f"Expected a readable picture but received {path}")
+            raise UndecodableError(f"Expected a readable picture but received {path}")
         return Picture(pixels.astype(np.uint8))
     return Picture.decode(data, MAX_PIXELS)
 

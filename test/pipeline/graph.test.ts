@@ -179,7 +179,7 @@ t.test('a hung-up client ends the run at once, also inside a node', async (t) =>
     context: { signal: controller.signal },
   });
   await t.rejects(running);
-  t.ok(performance.now() - started < 1_000);
+  t.ok(performance.now() - started < pipelineConfig.timeouts_ms.planner);
 });
 
 t.test('a node that takes too long fails within its own limit', async (t) => {
