@@ -44,10 +44,13 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
 }
 
 const ASKS_WHERE = /\bwhere(abouts)?\b|\bwhich (part|area|region|side|corner)s?\b/i;
-const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (it|this|the \w+) better\b/i;
+const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (?:it|this|that|the|my|our)(?: \w+)? better\b/i;
 
-/** "Where are the artifacts?" has the words of a rating, but wants a place. */
-const formOf = ({ form }: Understanding, query: string): Understanding['form'] => (form === 'scoring' && ASKS_WHERE.test(query) ? 'explanation' : form);
+/** Not "rate how well it was corrected". */
+const ASKS_WHAT_HELPS = new RegExp(`^\\W*(?:what|how|tell|any|anything|ideas?|tips?)\\b.*(?:${ASKS_FOR_HELP.source})`, 'i');
+
+/** "Where are the artifacts?" and "what would make it better?" have the words of a rating, but want a place or a remedy. */
+const formOf = ({ form }: Understanding, query: string): Understanding['form'] => (form === 'scoring' && (ASKS_WHERE.test(query) || ASKS_WHAT_HELPS.test(query)) ? 'explanation' : form);
 
 /** A rating or a letter says nothing of places; everything else explains. */
 export function tellsPlace(understood: Understanding, query: string): boolean {

@@ -138,6 +138,17 @@ t.test('an open question is answered in short, worst first', async (t) => {
   t.match((await ask('Describe the noise.', evidence({ Noise: 'none' }, null))).final_answer, /^No visible noise/);
 });
 
+t.test('who asks what would help is told what would help, who asks for a rating is rated', async (t) => {
+  const noisy = evidence({ Noise: 'severe' }, 2);
+  for (const query of ['What would make it better?', 'How can I improve this image?', 'What could be done to fix the picture?', 'How do I make this photo better?', 'Any tips to enhance it?']) {
+    const { final_answer, quality_reasoning } = await ask(query, noisy);
+    t.match(final_answer, /denoising would reduce it/, query);
+    t.match(quality_reasoning, /denoising would reduce it/, query);
+  }
+  t.equal((await ask('Rate the restored photo.', noisy)).final_answer, 'Poor');
+  t.equal((await ask('Rate the quality of the corrected picture.', noisy)).final_answer, 'Poor');
+});
+
 t.test('gaps become a request for a replan that names them; ungrounded objects are told', async (t) => {
   const { need_replan, replan_reason, quality_reasoning } = await ask('Is the vehicle blurry?', evidence({}, null), { gaps: ['Missing tool scores for vehicle region'], ungrounded: ['vehicle'] });
   t.equal(need_replan, true);
