@@ -39,6 +39,8 @@ t.test('a real service under fire', async (t) => {
   const pids = [service.child.pid ?? 0, service.sidecarPid ?? 0, ...groupOf(service.sidecarPid ?? 0)];
   await fire(service, files.filter((_, index) => index % 4 === 0));
   await measureAll(service, files.filter((_, index) => index % 4 === 0));
+  // Good ones as well, several at a time, until every worker has loaded what it loads once.
+  await inTurn(Array.from({ length: 4 * AT_ONCE }, (_, index) => 500 + index), AT_ONCE, async (index) => assess(service, await goodPicture(index)));
   const warm = memoryOf(service);
 
   const good = Array.from({ length: Math.floor(files.length / EVERY) }, (_, index) => index);
