@@ -26,7 +26,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Anchors:
-    """Raw values whose grade needs no rating: 5 at best, at least 4.6 at excellent, at most 1.4 at terrible."""
+    """Raw values whose grade needs no rating: 5 at best, excellent above 4.6, terrible below 1.4, 1 at worst."""
 
     best: float
     excellent: float
@@ -44,16 +44,15 @@ def fit_curve(values: Numbers, labels: Numbers, anchors: Anchors) -> Curve:
 
     direction, centre, spread = anchors.direction, float(np.median(values)), float(np.std(values))
     points = direction * (values - centre) / spread
-    best, excellent, terrible = (
-        direction * (value - centre) / spread for value in (anchors.best, anchors.excellent, anchors.terrible)
-    )
+    fixed = np.array([anchors.best, anchors.excellent, anchors.terrible, anchors.worst])
+    fixed = direction * (fixed - centre) / spread
     # An anchor weighs as much as all ratings together: it bends the curve but a hundredth of a grade may remain.
     weight = 3 * np.sqrt(len(values))
 
     def residuals(beta: Numbers) -> Numbers:
         curve = Curve(tuple(beta))
-        ends = curve.raw(np.array([best, excellent, terrible]))
-        broken = np.maximum(0, [4.98 - ends[0], 4.62 - ends[1], ends[2] - 1.38])
+        ends = curve.raw(fixed)
+        broken = np.maximum(0, [4.98 - ends[0], 4.62 - ends[1], ends[2] - 1.38, ends[3] - 1.02])
         return np.concatenate([curve(points) - labels, weight * broken])
 
     low, high = [0, 0.05, -8, 0, -10], [12, 3, 8, 5, 15]  # a steeper step than 3 only follows the levels of a data set
