@@ -21,13 +21,15 @@ export function createReasoners(config: Config, registry: ToolRegistry): (backen
   const backends = createBackends(config);
   const cache = models.cache.entries > 0 ? new LRUCache<string, Answered<object>>({ max: models.cache.entries }) : null;
 
+  const vocabulary = { lexicon, tools: registry.rows };
+
   const sourceFor = (name: string | null): ReasonerSource => {
     const meant = byRole((role) => backends.meaningOf(name ?? models[role].backend));
     if (ROLES.every((role) => meant[role] === EMBEDDED)) return { identity: embedded.identity, version: embedded.version, create: () => embedded };
     return createVLMReasoner({
       models, intended: meant, chain: byRole((role) => chainOf(meant[role], models[role].fallback_backend, backends)),
       stageTimeouts: config.pipeline.timeouts_ms, registry, embedded, cache,
-      understand: (query, choices) => understandQuery(query, { lexicon, tools: registry.rows }, choices),
+      understand: (query, choices) => understandQuery(query, vocabulary, choices),
     });
   };
 

@@ -1,4 +1,5 @@
 // The planner's ears without a model: reads a question with lexicon and grammar and says what is asked, about what, and how sure it is.
+import { LRUCache } from 'lru-cache';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { recogniseForm, recognisePolarity, type AskedPolarity } from './answer-form.ts';
 import { assignToObjects, namedCategories, namedSides, withoutPlaces } from './distortion-mentions.ts';
@@ -13,24 +14,24 @@ import { findTools, type NamedTool } from './tool-names.ts';
 export type { AnswerOption } from './options.ts';
 
 export interface Understanding {
-  queryType: 'IQA' | 'Other';
+  readonly queryType: 'IQA' | 'Other';
   /** Names as the user wrote them; empty means the whole picture. */
-  objects: string[];
+  readonly objects: readonly string[];
   /** By object or "Global"; null when the query names none. */
-  distortions: Record<string, DistortionCategory[]> | null;
+  readonly distortions: Readonly<Record<string, readonly DistortionCategory[]>> | null;
   /** Registry name. */
-  tool: string | null;
-  options: AnswerOption[];
-  comparesWithReference: boolean;
-  form: AnswerForm;
+  readonly tool: string | null;
+  readonly options: readonly AnswerOption[];
+  readonly comparesWithReference: boolean;
+  readonly form: AnswerForm;
   /** Whether its words complain or praise; null where neither, or where the query offers both ("legible or too blurry"). */
-  polarity: AskedPolarity | null;
+  readonly polarity: AskedPolarity | null;
   /** The side of a category that all its mentions mean; a category without an entry is meant as a whole. */
-  sides: ReadonlyMap<DistortionCategory, string>;
+  readonly sides: ReadonlyMap<DistortionCategory, string>;
   /** Whether its parts are offered as alternatives ("blurry or noisy"). */
-  alternatives: boolean;
+  readonly alternatives: boolean;
   /** 0 to 1: how likely the plan is right. */
-  confidence: number;
+  readonly confidence: number;
 }
 
 export interface Vocabulary {
@@ -41,7 +42,21 @@ export interface Vocabulary {
 /** Below this the words are not trusted: the plan looks at the whole picture for everything. */
 export const TRUSTED = 0.5;
 
+/** Planner, places and summarizer each ask what a question means, and many people ask the same: by vocabulary, then by question. */
+const remembered = new WeakMap<Vocabulary, LRUCache<string, Understanding>>();
+const REMEMBERED_QUERIES = 200;
+const REMEMBERED_LENGTH = 500;
+
 export function understandQuery(query: string, vocabulary: Vocabulary, choices: readonly string[] = []): Understanding {
+  if (query.length > REMEMBERED_LENGTH || choices.length > 0) return understand(query, vocabulary, choices);
+  const known = remembered.get(vocabulary) ?? new LRUCache<string, Understanding>({ max: REMEMBERED_QUERIES });
+  remembered.set(vocabulary, known);
+  const understood = known.get(query) ?? understand(query, vocabulary, choices);
+  known.set(query, understood);
+  return understood;
+}
+
+function understand(query: string, vocabulary: Vocabulary, choices: readonly string[]): Understanding {
   const { understanding, reading } = readQuery(query, vocabulary, choices);
   const confidence = weighConfidence(reading, vocabulary.lexicon.confidence);
   if (confidence >= TRUSTED) return { ...understanding, confidence };
