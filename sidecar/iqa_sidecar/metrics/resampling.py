@@ -54,7 +54,7 @@ def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
     cv2.split(rows, list(channels))
     planes = channels.reshape(3 * height, -1)
     result = np.empty((len(planes), width), np.float32)
-    for chosen, first, matrix in _groups(pixels.shape[1], width):
+    for chosen, first, matrix in find_groups(pixels.shape[1], width):
         np.matmul(planes[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
     return result.reshape(3, height, width)
 
@@ -62,7 +62,7 @@ def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
 def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:
     flat = pixels.reshape(len(pixels), -1)
     result = np.empty((height, flat.shape[1]), np.float32)
-    groups = _groups(len(pixels), height)
+    groups = find_groups(len(pixels), height)
     spans = [_span(groups[start : start + _GROUPS_AT_ONCE]) for start in range(0, len(groups), _GROUPS_AT_ONCE)]
     work = np.empty((max(stop - first for first, stop in spans), flat.shape[1]), np.float32)
     for index, (top, bottom) in enumerate(spans):
@@ -80,7 +80,7 @@ def _span(groups: list[Group]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _groups(source: int, target: int) -> list[Group]:
+def find_groups(source: int, target: int) -> list[Group]:
     taps = find_taps(source, target)
     groups = []
     for start in range(0, target, _GROUP):
