@@ -12,8 +12,8 @@ Matrix = NDArray[np.float32]
 Group = tuple[slice, int, Matrix]
 
 # Outputs computed by one small matrix product: more waste multiplications by zero, fewer waste calls.
-_GROUP = 8
-_GROUPS_AT_ONCE = 2
+_GROUP = 4
+_GROUPS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,20 @@ def find_taps(source: int, target: int) -> Taps:
 
 def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
     """Three planes of height × width, without rounding to integers."""
-    rows = _resample_rows(pixels, height).reshape(height, pixels.shape[1], 3)
-    channels = np.empty((3, height, pixels.shape[1]), np.float32)
-    cv2.split(rows, list(channels))
-    planes = channels.reshape(3 * height, -1)
-    result = np.empty((len(planes), width), np.float32)
-    for chosen, first, matrix in find_groups(pixels.shape[1], width):
-        np.matmul(planes[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
-    return result.reshape(3, height, width)
+    # Turned over for the columns: products with whole rows are several times faster, and the channels come apart.
+    columns = turn(_resample_rows(pixels, height)).reshape(pixels.shape[1], -1)
+    return turn(combine_rows(find_groups(pixels.shape[1], width), columns, width)).reshape(3, height, width)
+
+
+def turn(matrix: Matrix) -> Matrix:
+    return np.asarray(cv2.transpose(matrix), np.float32)
+
+
+def combine_rows(groups: list[Group], rows: Matrix, count: int) -> Matrix:
+    result = np.empty((count, rows.shape[1]), np.float32)
+    for chosen, first, matrix in groups:
+        np.matmul(matrix, rows[first : first + matrix.shape[1]], out=result[chosen])
+    return result
 
 
 def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..picture import Plane
-from .resampling import Group, Matrix, Taps, find_groups, find_taps, group_rows, resample
+from .resampling import Group, Matrix, Taps, combine_rows, find_groups, find_taps, group_rows, resample, turn
 
 # The side that every picture is resized to, whatever its shape.
 _SIDE = 256
@@ -111,12 +111,8 @@ def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
     if not highest > lowest:
         return np.zeros((-(-height // factor), -(-width // factor)), np.float32)
     rows, columns = _averaged_taps(height, factor), _averaged_taps(width, factor)
-    tall = np.empty((len(rows.sums), _SIDE), np.float32)
-    for chosen, first, matrix in rows.groups:
-        np.matmul(matrix, small[first : first + matrix.shape[1]], out=tall[chosen])
-    result = np.empty((len(rows.sums), len(columns.sums)), np.float32)
-    for chosen, first, matrix in columns.groups:
-        np.matmul(tall[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
+    tall = combine_rows(rows.groups, small, len(rows.sums))
+    result = turn(combine_rows(columns.groups, turn(tall), len(columns.sums)))
     # Blocks over the edge average zeros too, so less than the lowest is subtracted there: its sum of weights.
     result -= np.outer(rows.sums, columns.sums * np.float32(lowest))
     result *= np.float32(1 / (highest - lowest))
@@ -143,9 +139,7 @@ def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
 
 def _find_extremes(small: Plane, height: int, width: int) -> tuple[float, float]:
     """Of the map resized to the picture."""
-    tall = np.empty((height, _SIDE), np.float32)
-    for chosen, first, matrix in find_groups(_SIDE, height):
-        np.matmul(matrix, small[first : first + matrix.shape[1]], out=tall[chosen])
+    tall = combine_rows(find_groups(_SIDE, height), small, height)
     columns = find_taps(_SIDE, width)
     return -_highest(-tall, columns), _highest(tall, columns)
 
