@@ -89,8 +89,10 @@ def _span(groups: list[Group]) -> tuple[int, int]:
 def find_groups(source: int, target: int) -> list[Group]:
     taps = find_taps(source, target)
     groups = []
-    for start in range(0, target, _GROUP):
-        chosen = slice(start, start + _GROUP)
+    # Enlarged, many outputs need the same few inputs.
+    step = _GROUP * max(1, target // source)
+    for start in range(0, target, step):
+        chosen = slice(start, start + step)
         first, stop = int(taps.indices[chosen].min()), int(taps.indices[chosen].max()) + 1
         groups.append((chosen, first, taps.rows(chosen, first, stop)))
     return groups

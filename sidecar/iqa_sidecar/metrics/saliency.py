@@ -56,8 +56,8 @@ def _band_contrast(lab: Matrix) -> Plane:
     # The band leaves out the mean; without it, a flat plane is exactly zero.
     light, first, second = lab - lab[:, :1, :1]
     # The filter is real and symmetric: of two planes that are one complex picture, each is filtered for itself.
-    energy = _band_energy(np.stack([light, first], axis=-1))
-    energy += _band_energy(np.stack([second, np.zeros_like(second)], axis=-1))
+    energy = _band_energy(np.asarray(cv2.merge([light, first]), np.float32))
+    energy += _band_energy(np.asarray(cv2.merge([second, np.zeros_like(second)]), np.float32))
     return np.asarray(cv2.sqrt(energy), np.float32)
 
 
