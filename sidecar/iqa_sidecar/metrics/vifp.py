@@ -20,7 +20,7 @@ _NOISE = np.float32(2)
 _TINY = 1e-10
 _WINDOWS = (17, 9, 5, 3)
 # More would waste multiplications by zero, fewer waste calls.
-_ROWS_AT_ONCE = 8
+_ROWS_AT_ONCE = 4
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
