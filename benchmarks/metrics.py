@@ -7,7 +7,7 @@ The pyiqa tier's environment (`npm run test:pyiqa` makes it) is found by itself 
 Photos are resized to 1920 × 1080; the picture that is compared with each is its JPEG of quality 30. Ours and the peers'
 turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where they
 would compute each channel by itself (SSIM, MS-SSIM, VIFp), which is a third of the work; GMSD, which piq reduces to luma
-itself, is timed both ways.
+itself, is timed both ways: on colour, and gray against a gray file's decoded pixels.
 """
 
 from __future__ import annotations
@@ -109,12 +109,22 @@ def measure_ours(
             run_tool(TOOLS[name], pair, False)
             if turn > 0:
                 times.setdefault(name, []).append(time.process_time() - started)
+        pair = Pair(*(Picture(gray_of(pixels), channels=1) for pixels in (image, reference)))
+        started = time.process_time()
+        run_tool(TOOLS["GMSD"], pair, False)
+        if turn > 0:
+            times.setdefault("GMSD on luma", []).append(time.process_time() - started)
         pair = Pair(Picture(image), Picture(reference))
         started = time.process_time()
         for name in NINE:
             run_tool(TOOLS[name], pair, False)
         if turn > 0:
             together.append(time.process_time() - started)
+
+
+def gray_of(pixels: np.ndarray) -> np.ndarray:
+    """As a gray file is decoded: three equal channels."""
+    return cv2.cvtColor(Picture(pixels).luma_bytes, cv2.COLOR_GRAY2BGR)
 
 
 def has_library(interpreter: str, library: str) -> bool:
@@ -159,7 +169,7 @@ def summarise(times: dict[str, dict[str, list[float]]], together: list[float], p
                 row[f"{library}_ms"] = round(known, 1)
                 row[f"times_{library}"] = round(known / ours, 1)
         if name == "GMSD" and "GMSD on luma" in medians.get("piq", {}):
-            row["times_piq_on_luma"] = round(medians["piq"]["GMSD on luma"] / ours, 1)
+            row["times_piq_on_luma"] = round(medians["piq"]["GMSD on luma"] / medians["ours"]["GMSD on luma"], 1)
         if floor is not None:
             row |= {"floor_piq": floor, "goal_piq": goal}
         if pyiqa_goal is not None:

@@ -76,6 +76,9 @@ class Picture:
     @cached_property
     def luma_bytes(self) -> NDArray[np.uint8]:
         """Rounded to integers, because the metrics' published code takes it from Matlab's rgb2gray."""
+        if self.channels == 1:
+            # Its three channels are equal and any weights add up to 1: the fast conversion is exact.
+            return _freeze(np.asarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2GRAY), np.uint8))
         luma = np.empty((self.height, self.width), np.uint8)
         # In float32, because OpenCV's integer version is four times slower; in bands that stay in the cache.
         for band in split_rows(self.height, self.width):

@@ -131,6 +131,13 @@ def test_luma_is_that_of_rgb2gray() -> None:
     assert (Picture(PHOTO).luma == oracles.luma(PHOTO)).all()
 
 
+def test_the_luma_of_a_gray_file_is_its_only_channel() -> None:
+    levels = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    equal = np.repeat(levels[..., None], 3, axis=2)
+    assert np.array_equal(Picture(equal, channels=1).luma_bytes, levels)
+    assert np.array_equal(Picture(equal, channels=3).luma_bytes, levels)
+
+
 def test_halving_repeats_an_odd_last_row() -> None:
     plane = np.array([[0, 4, 8], [0, 4, 8], [2, 6, 10]], np.float32)
     assert halve(plane).tolist() == [[2, 8], [4, 10]]

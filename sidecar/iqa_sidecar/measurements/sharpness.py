@@ -35,8 +35,13 @@ def _compare(luma: cv2.typing.MatLike, size: tuple[int, int], axis: int) -> tupl
     after = _differences(blurred, axis)
     # Saturates at 0 where the blurred difference is the larger one.
     removed = cv2.subtract(before, after)
-    return cv2.sumElems(before)[0], cv2.sumElems(removed)[0]
+    return _total(before), _total(removed)
 
 
 def _differences(plane: cv2.typing.MatLike, axis: int) -> cv2.typing.MatLike:
     return cv2.absdiff(plane[:, 1:], plane[:, :-1]) if axis else cv2.absdiff(plane[1:], plane[:-1])
+
+
+def _total(plane: cv2.typing.MatLike) -> float:
+    """Of integers, in float64: exact, in whatever order they are added up."""
+    return float(np.sum(cv2.reduce(plane, 0, cv2.REDUCE_SUM, dtype=cv2.CV_64F)))

@@ -52,11 +52,9 @@ class Frame:
 
 def frame_channels(bgr: NDArray[np.float32], weights: NDArray[np.float32], frame: Frame) -> tuple[Flat, ...]:
     """Three weighted sums of blue, green and red of the rows around the band, each as one framed array."""
-    mixed = cv2.split(cv2.transform(bgr, weights))
-    framed = np.zeros((len(mixed), _BEFORE + frame.count + _AFTER, frame.stride), np.float32)
+    framed = np.zeros((len(weights), _BEFORE + frame.count + _AFTER, frame.stride), np.float32)
     first = frame.around.start - frame.rows.start + _BEFORE
-    for plane, channel in zip(framed, mixed, strict=True):
-        np.copyto(plane[first : first + len(bgr), _BEFORE:-_AFTER], channel)
+    cv2.split(cv2.transform(bgr, weights), list(framed[:, first : first + len(bgr), _BEFORE:-_AFTER]))
     return tuple(plane.ravel() for plane in framed)
 
 

@@ -59,4 +59,4 @@ def _expand(low: Plane, height: int, width: int) -> Plane:
 # The smallest side whose fifth scale, halved four times and rounded up, still holds one window.
 _MIN_SIDE = (WINDOW_SIDE - 1) * 2 ** (_SCALES - 1) + 1
 
-TOOL = Tool(name="IW-SSIM", version="1.0.0", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)
+TOOL = Tool(name="IW-SSIM", version="1.0.1", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)

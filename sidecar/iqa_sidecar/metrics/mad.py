@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bands import split_rows
 from ..picture import Pair, Plane
 from ..tool import Result, Tool, reference_of
 from .block_moments import BLOCK, Cells, average_cells, central_moments, mean_of_squares, smallest_quarter_variance
@@ -41,39 +43,51 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 def _detect(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
     """Mean squared errors of blocks, each weighted by how far its contrast lies above what hides it."""
-    seen, other_seen = (_filter_as_eye(_LIGHTNESS[plane]) for plane in (image, reference))
-    cells = average_cells(other_seen, 2)
+    sensitivity = _sensitivity(*image.shape)
+    original = _filter_as_eye(reference, sensitivity)
+    cells = average_cells(original, 2)
     lightness, _variance = central_moments(cells)
     hidden_by = smallest_quarter_variance(cells)
-    error = central_moments(average_cells(seen - other_seen, 2))[1]
+    seen = _filter_as_eye(image, sensitivity)
+    del sensitivity
+    seen -= original
+    del original
+    error = central_moments(average_cells(seen, 2))[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         contrast, mask = (np.log(np.sqrt(variance) / lightness) for variance in (error, hidden_by))
         visible = np.maximum(contrast - np.maximum(mask, _FAINTEST), 0)
     visible[~(lightness > _DARKEST)] = 0
-    difference = np.subtract(image, reference, dtype=np.float32)
+    difference = np.subtract(image, reference, out=seen, dtype=np.float32)
     return _DETECTION_SCALE * _root_mean_square(visible * mean_of_squares(difference))
 
 
-def _filter_as_eye(lightness: Plane) -> Plane:
-    """By the contrast sensitivity of Mannos and Sakrison, which Daly lets fall along the diagonals."""
-    height, width = lightness.shape
-    down, across = np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :]
-    frequency = np.hypot(down, across) * 2 * _FINEST
-    frequency /= 0.15 * np.cos(4 * np.arctan2(down, across)) + 0.85
-    sensitivity = 2.6 * (0.0192 + 0.114 * frequency) * np.exp(-((0.114 * frequency) ** 1.1))
-    # Flat up to the peak, so that no lightness is lost.
-    sensitivity[frequency < 7.8909] = 0.9809
-    spectrum = np.fft.rfft2(lightness)
-    spectrum *= sensitivity.astype(np.float32)
-    return np.asarray(np.fft.irfft2(spectrum, lightness.shape), np.float32)
+def _sensitivity(height: int, width: int) -> Plane:
+    """To contrast, after Mannos and Sakrison, which Daly lets fall along the diagonals; for half a spectrum."""
+    across = np.fft.rfftfreq(width)[None, :]
+    result = np.empty((height, across.shape[1]), np.float32)
+    for band in split_rows(height, width):
+        down = np.fft.fftfreq(height)[band, None]
+        frequency = np.hypot(down, across) * 2 * _FINEST
+        frequency /= 0.15 * np.cos(4 * np.arctan2(down, across)) + 0.85
+        result[band] = 2.6 * (0.0192 + 0.114 * frequency) * np.exp(-((0.114 * frequency) ** 1.1))
+        # Flat up to the peak, so that no lightness is lost.
+        result[band][frequency < 7.8909] = 0.9809
+    return result
+
+
+def _filter_as_eye(luma: NDArray[np.uint8], sensitivity: Plane) -> Plane:
+    spectrum = np.fft.rfft2(_LIGHTNESS[luma])
+    spectrum *= sensitivity
+    return np.asarray(np.fft.irfft2(spectrum, luma.shape), np.float32)
 
 
 def _compare_looks(image: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
     """Differences of deviation, skewness and kurtosis of log-Gabor amplitudes in blocks, summed over the filters."""
     total: Cells = np.zeros(())
     spectra = [_transform(plane) for plane in (image, reference)]
+    work = np.empty((*image.shape, 2), np.float32)
     for weight, gain in _filters(*image.shape):
-        amplitudes = (_amplitude(spectrum, gain) for spectrum in spectra)
+        amplitudes = (_amplitude(spectrum, gain, work) for spectrum in spectra)
         (deviation, skewness, kurtosis), other = (_shape_of(average_cells(plane, 4)) for plane in amplitudes)
         difference = np.abs(deviation - other[0]) + 2 * np.abs(skewness - other[1]) + np.abs(kurtosis - other[2])
         total = total + weight * difference
@@ -87,10 +101,12 @@ def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
     return np.sqrt(variance), third / floored**1.5, fourth / floored**2
 
 
-def _transform(luma: NDArray[np.uint8]) -> Plane:
+def _transform(luma: NDArray[np.uint8]) -> NDArray[np.complex64]:
+    """The left half of the spectrum; the right one mirrors it."""
     # The filters ignore the mean; without it, a flat picture is exactly zero.
     centred = np.subtract(luma, luma[0, 0], dtype=np.float32)
-    return np.asarray(cv2.dft(centred, flags=cv2.DFT_COMPLEX_OUTPUT), np.float32)
+    spectrum = _as_complex(cv2.dft(centred, flags=cv2.DFT_COMPLEX_OUTPUT))
+    return np.ascontiguousarray(spectrum[:, : luma.shape[1] // 2 + 1])
 
 
 def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
@@ -100,10 +116,12 @@ def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
     octaves = np.hypot(down, across)
     octaves[0, 0] = 1
     np.log(octaves, out=octaves)
-    angle = np.arctan2(-down, across)
-    angular, gain = np.empty_like(angle), np.empty_like(angle)
+    angular, gain = np.empty_like(octaves), np.empty_like(octaves)
     for orientation in range(_ORIENTATIONS):
-        np.abs(np.subtract(angle, np.float32(orientation * math.pi / _ORIENTATIONS), out=angular), out=angular)
+        # Computed four times, because to keep it would take another plane.
+        np.arctan2(-down, across, out=angular)
+        angular -= np.float32(orientation * math.pi / _ORIENTATIONS)
+        np.abs(angular, out=angular)
         # Differences of angles wrap around.
         np.minimum(angular, np.subtract(np.float32(2 * math.pi), angular, out=gain), out=angular)
         angular *= angular
@@ -118,14 +136,30 @@ def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
             yield float(weight), gain
 
 
-def _amplitude(spectrum: Plane, gain: Plane) -> Plane:
-    filtered = spectrum * gain[..., None]
-    cv2.dft(filtered, dst=filtered, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE)
-    even, odd = cv2.split(filtered)
-    even *= even
-    odd *= odd
-    even += odd
-    return np.asarray(cv2.sqrt(even, even), np.float32)
+def _amplitude(spectrum: NDArray[np.complex64], gain: Plane, work: Plane) -> Plane:
+    """Of the picture's response to a filter; it lies in `work`, in the first half of each row."""
+    filtered = _as_complex(work)
+    half, width = spectrum.shape[1], gain.shape[1]
+    np.multiply(spectrum, gain[:, :half], out=filtered[:, :half])
+    # A real picture's spectrum at -f is the conjugate of that at f.
+    mirrored = spectrum[:, width - half : 0 : -1]
+    np.multiply(mirrored[0], gain[0, half:], out=filtered[0, half:])
+    np.multiply(mirrored[:0:-1], gain[1:, half:], out=filtered[1:, half:])
+    right = work[:, half:, 1]
+    np.negative(right, out=right)
+    cv2.dft(work, dst=work, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE)
+    amplitude = work.reshape(len(work), -1)[:, :width]
+    for band in split_rows(*gain.shape):
+        even, odd = cv2.split(work[band])
+        even *= even
+        odd *= odd
+        even += odd
+        np.copyto(amplitude[band], cv2.sqrt(even, even))
+    return amplitude
+
+
+def _as_complex(pairs: NDArray[Any]) -> NDArray[np.complex64]:
+    return pairs.view(np.complex64)[..., 0]
 
 
 def _root_mean_square(values: Cells) -> float:

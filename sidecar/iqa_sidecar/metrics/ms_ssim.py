@@ -28,4 +28,4 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 # The smallest side whose fifth scale, halved four times and rounded up, still holds one window.
 _MIN_SIDE = (WINDOW_SIDE - 1) * 2 ** (len(_WEIGHTS) - 1) + 1
 
-TOOL = Tool(name="MS-SSIM", version="2.0.0", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)
+TOOL = Tool(name="MS-SSIM", version="2.0.1", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)

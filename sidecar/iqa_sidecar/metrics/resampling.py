@@ -12,8 +12,8 @@ Matrix = NDArray[np.float32]
 Group = tuple[slice, int, Matrix]
 
 # Outputs computed by one small matrix product: more waste multiplications by zero, fewer waste calls.
-_GROUP = 8
-_GROUPS_AT_ONCE = 2
+_GROUP = 4
+_GROUPS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,26 @@ def find_taps(source: int, target: int) -> Taps:
 
 def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
     """Three planes of height × width, without rounding to integers."""
-    rows = _resample_rows(pixels, height).reshape(height, pixels.shape[1], 3)
-    channels = np.empty((3, height, pixels.shape[1]), np.float32)
-    cv2.split(rows, list(channels))
-    planes = channels.reshape(3 * height, -1)
-    result = np.empty((len(planes), width), np.float32)
-    for chosen, first, matrix in _groups(pixels.shape[1], width):
-        np.matmul(planes[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
-    return result.reshape(3, height, width)
+    # Turned over for the columns: products with whole rows are several times faster, and the channels come apart.
+    columns = turn(_resample_rows(pixels, height)).reshape(pixels.shape[1], -1)
+    return turn(combine_rows(find_groups(pixels.shape[1], width), columns, width)).reshape(3, height, width)
+
+
+def turn(matrix: Matrix) -> Matrix:
+    return np.asarray(cv2.transpose(matrix), np.float32)
+
+
+def combine_rows(groups: list[Group], rows: Matrix, count: int) -> Matrix:
+    result = np.empty((count, rows.shape[1]), np.float32)
+    for chosen, first, matrix in groups:
+        np.matmul(matrix, rows[first : first + matrix.shape[1]], out=result[chosen])
+    return result
 
 
 def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:
     flat = pixels.reshape(len(pixels), -1)
     result = np.empty((height, flat.shape[1]), np.float32)
-    groups = _groups(len(pixels), height)
+    groups = find_groups(len(pixels), height)
     spans = [_span(groups[start : start + _GROUPS_AT_ONCE]) for start in range(0, len(groups), _GROUPS_AT_ONCE)]
     work = np.empty((max(stop - first for first, stop in spans), flat.shape[1]), np.float32)
     for index, (top, bottom) in enumerate(spans):
@@ -80,11 +86,13 @@ def _span(groups: list[Group]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _groups(source: int, target: int) -> list[Group]:
+def find_groups(source: int, target: int) -> list[Group]:
     taps = find_taps(source, target)
     groups = []
-    for start in range(0, target, _GROUP):
-        chosen = slice(start, start + _GROUP)
+    # Enlarged, many outputs need the same few inputs.
+    step = _GROUP * max(1, target // source)
+    for start in range(0, target, step):
+        chosen = slice(start, start + step)
         first, stop = int(taps.indices[chosen].min()), int(taps.indices[chosen].max()) + 1
         groups.append((chosen, first, taps.rows(chosen, first, stop)))
     return groups

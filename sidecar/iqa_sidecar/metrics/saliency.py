@@ -1,14 +1,14 @@
 """SDSP of Zhang, Gu and Li 2013: where people look first, by band-pass contrast, nearness to the centre, colour."""
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..picture import Plane
-from .resampling import Group, Matrix, Taps, find_taps, group_rows, resample
+from .resampling import Group, Matrix, Taps, combine_rows, find_groups, find_taps, group_rows, resample, turn
 
 # The side that every picture is resized to, whatever its shape.
 _SIDE = 256
@@ -54,26 +54,32 @@ def _power(values: Matrix, exponent: float) -> Matrix:
 
 def _band_contrast(lab: Matrix) -> Plane:
     # The band leaves out the mean; without it, a flat plane is exactly zero.
-    spectra = np.fft.rfft2(lab - lab[:, :1, :1])
-    spectra *= _band()
-    filtered = np.fft.irfft2(spectra, lab.shape[1:])
+    light, first, second = lab - lab[:, :1, :1]
+    # The filter is real and symmetric: of two planes that are one complex picture, each is filtered for itself.
+    energy = _band_energy(np.asarray(cv2.merge([light, first]), np.float32))
+    energy += _band_energy(np.asarray(cv2.merge([second, np.zeros_like(second)]), np.float32))
+    return np.asarray(cv2.sqrt(energy), np.float32)
+
+
+def _band_energy(planes: Matrix) -> Plane:
+    spectrum = np.asarray(cv2.dft(planes), np.float32)
+    spectrum *= _band()
+    filtered = np.asarray(cv2.dft(spectrum, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE), np.float32)
     filtered *= filtered
-    energy = filtered[0]
-    energy += filtered[1]
-    energy += filtered[2]
-    return np.asarray(np.sqrt(energy), np.float32)
+    return filtered[..., 0] + filtered[..., 1]
 
 
 @lru_cache(maxsize=1)
 def _band() -> Plane:
     """Log-Gabor, without the corners beyond half a cycle a pixel."""
-    across, down = np.fft.rfftfreq(_SIDE)[None, :], np.fft.fftfreq(_SIDE)[:, None]
+    across, down = np.fft.fftfreq(_SIDE)[None, :], np.fft.fftfreq(_SIDE)[:, None]
     radius = np.hypot(across, down)
     radius[0, 0] = 1
     band = np.exp(-(np.log(radius / _CENTRE_FREQUENCY) ** 2) / (2 * _BANDWIDTH**2))
     band[across**2 + down**2 > 0.25] = 0
     band[0, 0] = 0
-    return np.asarray(band, np.float32)
+    # Twice, for the real and for the imaginary part.
+    return np.repeat(band.astype(np.float32)[..., None], 2, axis=2)
 
 
 @lru_cache(maxsize=1)
@@ -101,17 +107,12 @@ def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
 
     All three are linear: they are one product of matrices, and the picture-sized map is never made.
     """
-    lowest = -_highest(-small, height, width)
-    highest = _highest(small, height, width)
+    lowest, highest = _find_extremes(small, height, width)
     if not highest > lowest:
         return np.zeros((-(-height // factor), -(-width // factor)), np.float32)
     rows, columns = _averaged_taps(height, factor), _averaged_taps(width, factor)
-    tall = np.empty((len(rows.sums), _SIDE), np.float32)
-    for chosen, first, matrix in rows.groups:
-        np.matmul(matrix, small[first : first + matrix.shape[1]], out=tall[chosen])
-    result = np.empty((len(rows.sums), len(columns.sums)), np.float32)
-    for chosen, first, matrix in columns.groups:
-        np.matmul(tall[:, first : first + matrix.shape[1]], matrix.T, out=result[:, chosen])
+    tall = combine_rows(rows.groups, small, len(rows.sums))
+    result = turn(combine_rows(columns.groups, turn(tall), len(columns.sums)))
     # Blocks over the edge average zeros too, so less than the lowest is subtracted there: its sum of weights.
     result -= np.outer(rows.sums, columns.sums * np.float32(lowest))
     result *= np.float32(1 / (highest - lowest))
@@ -136,24 +137,22 @@ def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
     return _AveragedTaps(group_rows(matrix), matrix.sum(axis=1))
 
 
-def _highest(small: Plane, height: int, width: int) -> float:
-    """The highest value of the resized map. Each is a weighted mean of a few of `small`, so only the surroundings of
-    those above the best one found can hold a better one."""
-    rows, columns = find_taps(_SIDE, height), find_taps(_SIDE, width)
-    top = np.unravel_index([int(np.argmax(small))], small.shape)
-    best = _highest_near(small, rows, columns, *top)
-    better = np.nonzero(small > best)
-    return max(best, _highest_near(small, rows, columns, *better)) if len(better[0]) else best
+def _find_extremes(small: Plane, height: int, width: int) -> tuple[float, float]:
+    """Of the map resized to the picture."""
+    tall = combine_rows(find_groups(_SIDE, height), small, height)
+    columns = find_taps(_SIDE, width)
+    return -_highest(-tall, columns), _highest(tall, columns)
 
 
-def _highest_near(
-    small: Plane, rows: Taps, columns: Taps, at_row: NDArray[np.intp], at_column: NDArray[np.intp]
-) -> float:
-    near_rows, near_columns = _outputs_near(rows, at_row), _outputs_near(columns, at_column)
-    if not len(near_rows) or not len(near_columns):
-        return -math.inf
-    values = rows.rows(near_rows, 0, _SIDE) @ small @ columns.rows(near_columns, 0, _SIDE).T
-    return float(values.max())
+def _highest(tall: Plane, columns: Taps) -> float:
+    """Once the columns are resized too. Each value is a weighted mean of neighbours in a row: beside the row of the
+    highest, only rows and columns with something above what was found there can hold a better one."""
+    peaks = tall.max(axis=1)
+    top = tall[int(peaks.argmax())]
+    best = float((top[columns.indices] * columns.weights).sum(axis=1).max())
+    rows = tall[peaks > best]
+    near = _outputs_near(columns, np.nonzero((rows > best).any(axis=0))[0])
+    return max(best, float((rows @ columns.rows(near, 0, _SIDE).T).max())) if len(near) else best
 
 
 def _outputs_near(taps: Taps, inputs: NDArray[np.intp]) -> NDArray[np.intp]:

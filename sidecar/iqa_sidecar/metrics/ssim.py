@@ -124,7 +124,7 @@ def _filter(plane: Plane, out: Plane) -> Plane:
 
 TOOL = Tool(
     name="SSIM",
-    version="1.1.0",
+    version="1.1.1",
     needs_reference=True,
     min_side=WINDOW_SIDE,
     has_map=True,

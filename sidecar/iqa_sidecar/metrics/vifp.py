@@ -19,6 +19,8 @@ _NOISE = np.float32(2)
 # Less variance than this is none.
 _TINY = 1e-10
 _WINDOWS = (17, 9, 5, 3)
+# More would waste multiplications by zero, fewer waste calls.
+_ROWS_AT_ONCE = 4
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
@@ -44,26 +46,30 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 
 def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Plane:
+    """Filtered, and every second pixel of every second row taken."""
     radius = len(kernel) // 2
     rows, columns = (-(-(side - 2 * radius) // 2) for side in plane.shape)
     result = np.empty((rows, columns), np.float32)
     taps = np.ascontiguousarray(kernel.T)
     for band in split_rows(rows, 2 * columns):
-        around = np.subtract(plane[2 * band.start : 2 * band.stop - 1 + 2 * radius], level, dtype=np.float32)
+        around = plane[2 * band.start : 2 * band.stop - 1 + 2 * radius].astype(np.float32)
+        around -= level
         kept = _filter_every_second_row(around, kernel)
         result[band] = cv2.filter2D(kept, -1, taps)[:, radius:-radius:2]
     return result
 
 
 def _filter_every_second_row(rows: Plane, kernel: NDArray[np.float32]) -> Plane:
-    """The symmetric kernel down the columns: OpenCV would filter every row, to have half of them thrown away."""
+    """The kernel down the columns, a few rows by one small product of matrices: OpenCV would filter every row."""
     side = len(kernel)
-    stop = len(rows) - side + 1
-    result: Plane = rows[side // 2 : side // 2 + stop : 2] * kernel[side // 2]
-    for tap in range(side // 2):
-        both = rows[tap : tap + stop : 2] + rows[side - 1 - tap : side - 1 - tap + stop : 2]
-        both *= kernel[tap]
-        result += both
+    matrix = np.zeros((_ROWS_AT_ONCE, 2 * (_ROWS_AT_ONCE - 1) + side), np.float32)
+    for row, taps in enumerate(matrix):
+        taps[2 * row : 2 * row + side] = kernel[:, 0]
+    result = np.empty(((len(rows) - side) // 2 + 1, rows.shape[1]), np.float32)
+    for top in range(0, len(result), _ROWS_AT_ONCE):
+        out = result[top : top + _ROWS_AT_ONCE]
+        inputs = rows[2 * top : 2 * (top + len(out) - 1) + side]
+        np.matmul(matrix[: len(out), : len(inputs)], inputs, out=out)
     return result
 
 
@@ -77,8 +83,10 @@ def _information(
     for tile in split_tiles(rows, columns):
         around = tuple(slice(part.start, part.stop + border) for part in tile)
         centred, other_centred, *planes = fit(work, *image[around].shape)
-        np.subtract(image[around], level, out=centred)
-        np.subtract(reference[around], level, out=other_centred)
+        for plane, source in ((centred, image), (other_centred, reference)):
+            # Not at once: numpy would widen the bytes a few at a time.
+            np.copyto(plane, source[around])
+            plane -= level
         numerator, denominator = _tile_information(centred, other_centred, kernel, planes)
         kept += numerator
         available += denominator
@@ -90,10 +98,13 @@ def _tile_information(
 ) -> tuple[float, float]:
     radius = len(kernel) // 2
     valid = slice(radius, -radius)
+    taps = np.ascontiguousarray(kernel.T)
     product, *planes = work
 
     def average(plane: Plane, out: Plane) -> Plane:
-        return np.asarray(cv2.sepFilter2D(plane, -1, kernel, kernel, dst=out), np.float32)[valid]
+        # Two filters of one dimension: a fifth faster than cv2.sepFilter2D with such long ones.
+        cv2.filter2D(plane, -1, taps, dst=out)
+        return np.asarray(cv2.filter2D(out, -1, kernel, dst=out), np.float32)[valid]
 
     mean, other_mean = average(image, planes[0]), average(reference, planes[1])
     variance = average(np.multiply(image, image, out=product), planes[2])
@@ -105,7 +116,6 @@ def _tile_information(
     other_mean *= other_mean
     variance -= mean
     other_variance -= other_mean
-    _drop_negative(variance)
     _drop_negative(other_variance)
     # Where the reference has no variance it does not matter what its gain is, only that it is finite.
     cv2.threshold(other_variance, _TINY, 1, cv2.THRESH_BINARY_INV, dst=scratch)
@@ -113,14 +123,15 @@ def _tile_information(
     gain = np.divide(covariance, scratch, out=mean)
     # A negative gain counts as noise altogether.
     _drop_negative(gain)
+    # What is subtracted is never negative: a variance that rounding left below zero needs no attention before.
     variance -= np.multiply(gain, covariance, out=scratch)
     _drop_negative(variance)
     variance += _NOISE
     gain *= gain
     gain *= other_variance
     gain /= variance
-    other_variance /= _NOISE
-    return _sum_of_logarithms(gain[:, valid]), _sum_of_logarithms(other_variance[:, valid])
+    other_variance *= 1 / _NOISE
+    return _sum_of_logarithms(gain, valid), _sum_of_logarithms(other_variance, valid)
 
 
 def _drop_negative(values: Plane) -> None:
@@ -128,9 +139,12 @@ def _drop_negative(values: Plane) -> None:
     cv2.threshold(values, 0, 0, cv2.THRESH_TOZERO, dst=values)
 
 
-def _sum_of_logarithms(values: Plane) -> float:
-    """Σ ln(1 + x), as the logarithms of products of four or a few more: variances of bytes never overflow them."""
-    values = values + np.float32(1)
+def _sum_of_logarithms(values: Plane, columns: slice) -> float:
+    """Σ ln(1 + x), as the logarithms of products of four or a few more: variances of bytes never overflow them.
+
+    In place, and of all columns until the sum: whole arrays are faster.
+    """
+    values += 1
     for _ in range(2):
         half = len(values) // 2
         if half == 0:
@@ -138,7 +152,7 @@ def _sum_of_logarithms(values: Plane) -> float:
         if len(values) % 2:
             values[0] *= values[-1]
         values = np.multiply(values[:half], values[half : 2 * half], out=values[:half])
-    return total_of(np.log(values, out=values))
+    return total_of(np.log(values, out=values)[:, columns])
 
 
-TOOL = Tool(name="VIFp", version="1.0.1", needs_reference=True, min_side=41, has_map=False, score=score)
+TOOL = Tool(name="VIFp", version="1.0.2", needs_reference=True, min_side=41, has_map=False, score=score)

@@ -37,4 +37,4 @@ def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
     return local, np.maximum(saliency, other_saliency)
 
 
-TOOL = Tool(name="VSI", version="1.0.0", needs_reference=True, min_side=16, has_map=True, pools_map=True, score=score)
+TOOL = Tool(name="VSI", version="1.0.1", needs_reference=True, min_side=16, has_map=True, pools_map=True, score=score)
