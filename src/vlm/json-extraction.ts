@@ -1,7 +1,9 @@
 // Finds the JSON object in what a model said: bare, in a code fence, or in the middle of prose.
 
 /** The object, or undefined where there is none. Nothing is mended: half an object is none. */
-export function extractJson(text: string): Record<string, unknown> | undefined {
+export function extractJson(said: string): Record<string, unknown> | undefined {
+  // Open models think aloud, and try out answers there.
+  const text = said.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i, '');
   const fences = [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map((match) => match[1] ?? '');
   for (const candidate of [text, ...fences]) {
     const parsed = parseObject(candidate);

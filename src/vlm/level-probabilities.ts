@@ -20,8 +20,8 @@ export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field:
   let smallest = 1;
   for (const { token, logprob } of withSpoken(candidates, place)) {
     const probability = Math.min(1, Math.exp(logprob));
-    // Some servers write null for what is too improbable.
-    if (typeof logprob !== 'number' || !Number.isFinite(probability)) continue;
+    // Servers write null or −9999 for what is too improbable: no probability, and none to bound the others by.
+    if (!(probability > 0)) continue;
     listed += probability;
     smallest = Math.min(smallest, probability);
     const level = levelOfToken(token, asLetters);
@@ -61,7 +61,8 @@ function withSpoken(candidates: readonly TokenLogprob[], place: TokenLogprob): r
 function levelOfToken(token: string, asLetters: boolean): Level | undefined {
   const word = lettersOf(token);
   if (word === '') return undefined;
-  if (asLetters) return LETTERS[word];
+  // Where letters are spoken a whole word still means its level; a single letter is one of A–E.
+  if (asLetters && word.length === 1) return LETTERS[word];
   return LEVELS.find((level) => level.toLowerCase().startsWith(word) || word.startsWith(level.toLowerCase()));
 }
 

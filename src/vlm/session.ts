@@ -146,7 +146,7 @@ export function createSession(options: SessionOptions): Session {
     } catch (error) {
       if (error instanceof Unanswered) throw error;
       const failed = timeout.aborted && !time.signal.aborted && isAbort(error) ? new VLMError('timeout', `No answer within ${Math.round(limit)} ms`) : error;
-      reservation.release(failed instanceof VLMError && failed.status !== undefined);
+      reservation.release(failed instanceof VLMError && (failed.status ?? 0) >= 400);
       // A time-out that our own deadline forced says nothing about the back end.
       const isForced = failed instanceof VLMError && failed.kind === 'timeout' && limit < settings[role].timeout;
       if (failed instanceof VLMError && OUTAGES.includes(failed.kind) && !isForced) backend.breaker.failed();

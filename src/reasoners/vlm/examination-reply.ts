@@ -5,7 +5,7 @@ import { ValidationError } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, DistortionCategory, GLOBAL, NonBlank, OrNull, SEVERITIES, Severity } from '../../../schemas/vocabulary.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { Parts } from './executor-prompts.ts';
-import { asEntries, canonical, CATEGORY_SYNONYMS, isRecord, mapRecords, SEVERITY_SYNONYMS, type Repaired } from './repairs.ts';
+import { asEntries, canonical, canonicalTool, CATEGORY_SYNONYMS, isRecord, mapRecords, SEVERITY_SYNONYMS, type Repaired } from './repairs.ts';
 
 const Detected = Type.Object({ object: Type.String(), distortions: Type.Array(DistortionCategory) });
 const Analysed = Type.Object({
@@ -56,7 +56,7 @@ function mend(value: Record<string, unknown>, { objects, tools }: ClosedLists, r
   const allowed = [...objects, GLOBAL];
   const object = (word: unknown) => canonical(word, allowed, WHOLE, repaired);
   const category = (word: unknown) => canonical(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, repaired);
-  const tool = (word: unknown) => canonical(typeof word === 'string' ? registry.find(word)?.name ?? word : word, tools, {}, repaired);
+  const tool = (word: unknown) => canonicalTool(word, tools, registry, repaired);
   const lists: Record<string, (given: unknown) => unknown> = {
     distortion_set: (given) => mapRecords(
       asEntries(given, 'distortion_set', (name, distortions) => [{ object: name, distortions }], repaired),

@@ -45,11 +45,15 @@ export function readSummary(value: Record<string, unknown>, schema: TSchema, { m
   return draft as unknown as SummaryReply;
 }
 
-/** "b", "B.", "B. Blur" and the option's own text all mean B. */
+/** "b", "(B)", "B. Blur", "Option B" and the option's own text all mean B. "A blur" does not mean A: there it is a word. */
 function labelOf(given: unknown, options: readonly AnswerOption[], repaired: Repaired): unknown {
   if (typeof given !== 'string' || options.some(({ letter }) => letter === given)) return given;
-  const plain = given.trim().toLowerCase();
-  const found = options.find(({ letter, text }) => text.toLowerCase() === plain || new RegExp(`^\\W?${letter.toLowerCase()}(\\W|$)`).test(plain));
+  const plain = given.trim().toLowerCase().replace(/^(?:the )?(?:correct |right )?(?:option|answer)(?: is)?\W+/, '');
+  const sameText = options.find(({ text }) => text.toLowerCase() === plain.replace(/[.!]+$/, ''));
+  const found = sameText ?? options.find(({ letter, text }) => {
+    const rest = new RegExp(`^["'([]?${letter.toLowerCase()}(?![a-z0-9])(.*)$`, 's').exec(plain)?.[1];
+    return rest !== undefined && (/^["'\s]*([).:\]=–—-](?!\d)|$)/.test(rest) || rest.trim() === text.toLowerCase());
+  });
   if (!found) return given;
   repaired(`"${given.slice(0, 40)}" read as "${found.letter}"`);
   return found.letter;
