@@ -2,7 +2,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ClientSettings, TokenUsage, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, modelName, tokenCount } from './sdk-client.ts';
+import { createSdkClient, modelName, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createAnthropicClient(settings: ClientSettings): VLMClient {
@@ -68,10 +68,6 @@ function readReply(message: Message, model: string): VLMReply {
 }
 
 /** Anthropic counts what it read from or wrote to its cache apart from the rest. */
-function usageOf({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Message['usage']): TokenUsage {
-  const cached = tokenCount(cache_read_input_tokens);
-  const written = tokenCount(cache_creation_input_tokens);
-  return {
-    inputTokens: tokenCount(input_tokens) + cached + written, cachedInputTokens: cached, writtenInputTokens: written, outputTokens: tokenCount(output_tokens),
-  };
+function usageOf({ input_tokens, output_tokens, cache_read_input_tokens: cached, cache_creation_input_tokens: written }: Message['usage']): TokenUsage | null {
+  return usageFrom({ input: input_tokens + (cached ?? 0) + (written ?? 0), cached, written, output: output_tokens });
 }

@@ -9,7 +9,7 @@ import { AUTO, EMBEDDED, type BackendRow } from './model-backends-file.ts';
 import { createOpenAiClient } from './openai-client.ts';
 import { createOpenAiCompatibleClient } from './openai-compatible-client.ts';
 import type { Provider } from './providers.ts';
-import { createRedactor } from './secret.ts';
+import { createKeyRemover, createRedactor } from './secret.ts';
 
 export interface Backend {
   name: string;
@@ -38,8 +38,9 @@ const CREATORS: Record<Provider['kind'], (settings: ClientSettings) => VLMClient
 };
 
 export function createBackends({ models, providers }: Pick<Config, 'models' | 'providers'>): Backends {
-  const redact = createRedactor(Object.values(providers).flatMap(({ key }) => key ?? []));
-  const guarded = createGuardedFetch({ redact });
+  const keys = Object.values(providers).flatMap(({ key }) => key ?? []);
+  const redact = createRedactor(keys);
+  const guarded = createGuardedFetch({ redact, removeKeys: createKeyRemover(keys) });
   const found = new Map<string, (Backend | { lacks: string }) & { name: string }>();
   for (const [name, row] of Object.entries(models.backends)) {
     const provider = providers[row.provider];

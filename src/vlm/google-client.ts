@@ -1,7 +1,7 @@
 // Google: generateContent with inline data, a response schema and log-probabilities.
 import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, modelName, tokenCount, usableTokens } from './sdk-client.ts';
+import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createGoogleClient(settings: ClientSettings): VLMClient {
@@ -56,12 +56,9 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
     model: modelName(response.modelVersion, model),
     complete,
     tokens: spokenTokens(candidate.logprobsResult),
-    usage: usage ? {
-      inputTokens: tokenCount(usage.promptTokenCount),
-      cachedInputTokens: tokenCount(usage.cachedContentTokenCount),
-      writtenInputTokens: 0,
-      outputTokens: tokenCount(usage.candidatesTokenCount) + tokenCount(usage.thoughtsTokenCount),
-    } : null,
+    usage: usageFrom({
+      input: usage?.promptTokenCount, cached: usage?.cachedContentTokenCount, output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    }),
   };
 }
 

@@ -8,27 +8,29 @@ const MAX_TYPE = 80;
 
 export interface GuardedFetchOptions {
   redact: (text: string) => string;
+  /** Of answers, whose text may come in pieces: half a key must not be hidden before the other half is beside it. */
+  removeKeys: (text: string) => string;
   maxBytes?: number;
   fetch?: typeof fetch;
 }
 
-export function createGuardedFetch({ redact, maxBytes = MAX_REPLY_BYTES, fetch: send = fetch }: GuardedFetchOptions): typeof fetch {
+export function createGuardedFetch({ redact, removeKeys, maxBytes = MAX_REPLY_BYTES, fetch: send = fetch }: GuardedFetchOptions): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? null;
     try {
-      // A redirect could carry the key to a stranger.
-      const response = await send(input, { ...init, redirect: 'error' });
-      const text = redact(await readBounded(response, maxBytes));
-      if (!response.ok) throw failureOf(response, text);
+      // A redirect could carry the key to a stranger: it is an answer like any other that is none.
+      const response = await send(input, { ...init, redirect: 'manual' });
+      const text = await readBounded(response, maxBytes);
+      if (!response.ok) throw failureOf(response, redact(text));
       const contentType = response.headers.get('content-type');
       // A small server may not say what it sends; whoever says that it is something else is believed.
       if (contentType !== null && !/\bjson\b/i.test(contentType)) {
         throw new VLMError('bad_reply', `Expected JSON from the provider but received ${redact(contentType).slice(0, MAX_TYPE)}`, { status: response.status });
       }
-      const hidden = hiddenFailureOf(response, text);
+      const hidden = hiddenFailureOf(response, text, redact);
       if (hidden) throw hidden;
-      // Headers stay behind: they may hold anything.
-      return new Response(text, { status: response.status, headers: { 'content-type': 'application/json' } });
+      // Headers stay behind: they may hold anything. A status that allows no body would be refused here.
+      return new Response(removeKeys(text), { status: 200, headers: { 'content-type': 'application/json' } });
     } catch (error) {
       if (error instanceof VLMError) throw error;
       if (signal?.aborted) throw signal.reason;
@@ -63,13 +65,13 @@ function failureOf({ headers, status }: Pick<Response, 'headers' | 'status'>, bo
 }
 
 /** Routers answer 200 with nothing but an error in it: it means what its own code says, or, where that is no status, that the service is not well. */
-function hiddenFailureOf({ headers }: Response, text: string): VLMError | null {
+function hiddenFailureOf({ headers }: Response, text: string, redact: GuardedFetchOptions['redact']): VLMError | null {
   // What is no JSON the SDK says better.
   const body = fieldsOf(parseJson(text));
   const answers = ['choices', 'content', 'candidates'].some((field) => Object.hasOwn(body, field));
   if (!body['error'] || answers) return null;
   const code = Number(fieldsOf(body['error'])['code']);
-  return failureOf({ headers, status: code >= 400 && code < 600 ? code : 500 }, text);
+  return failureOf({ headers, status: code >= 400 && code < 600 ? code : 500 }, redact(text));
 }
 
 interface Quoted {

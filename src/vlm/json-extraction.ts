@@ -22,12 +22,15 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 const MAX_STARTS = 20;
+const MAX_CHARACTERS = 2_000_000;
 
-/** The first balanced {…} that parses. Few beginnings are tried: a long text full of braces must not cost seconds. */
+/** The first balanced {…} that parses. Few beginnings are tried and little is read twice: a long text full of braces must not cost seconds. */
 function firstObjectIn(text: string): Record<string, unknown> | undefined {
   let start = text.indexOf('{');
-  for (let tried = 0; start !== -1 && tried < MAX_STARTS; tried += 1) {
+  let characters = 0;
+  for (let tried = 0; start !== -1 && tried < MAX_STARTS && characters < MAX_CHARACTERS; tried += 1) {
     const end = endOfObject(text, start);
+    characters += (end === -1 ? text.length : end) - start;
     const parsed = end === -1 ? undefined : parseObject(text.slice(start, end));
     if (parsed) return parsed;
     start = text.indexOf('{', start + 1);

@@ -2,7 +2,7 @@
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, modelName, tokenCount, usableTokens } from './sdk-client.ts';
+import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createChatClient(settings: ClientSettings): VLMClient {
@@ -50,19 +50,14 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
   if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
   const { message, finish_reason, logprobs } = choice;
   if (message.refusal || finish_reason === 'content_filter') throw new VLMError('refusal', 'The model refused to answer');
-  const { usage } = completion as Partial<ChatCompletion>;
+  const usage = completion.usage as ChatCompletion['usage'] | null;
   return {
     text: textOf(message.content),
     // Compatible servers leave out what they do not care for.
     model: modelName(completion.model, model),
     complete: (finish_reason as string) !== 'length',
     tokens: Array.isArray(logprobs?.content) ? logprobs.content.map(spokenOf) : null,
-    usage: usage ? {
-      inputTokens: tokenCount(usage.prompt_tokens),
-      cachedInputTokens: tokenCount(usage.prompt_tokens_details?.cached_tokens),
-      writtenInputTokens: 0,
-      outputTokens: tokenCount(usage.completion_tokens),
-    } : null,
+    usage: usageFrom({ input: usage?.prompt_tokens, cached: usage?.prompt_tokens_details?.cached_tokens, output: usage?.completion_tokens }),
   };
 }
 

@@ -1,5 +1,5 @@
 // What all providers' clients have in common: the SDK is loaded once, on first use, and its errors become ours.
-import type { ClientSettings, TokenLogprob, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import type { ClientSettings, TokenLogprob, TokenUsage, VLMClient, VLMReply, VLMRequest } from './client.ts';
 import { asVLMError } from './vlm-error.ts';
 
 export interface SdkUse<Sdk> {
@@ -16,7 +16,7 @@ export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: 
       try {
         const reply = await ask(await load(), request, signal);
         // Once more than on the wire: text that came in pieces is whole only now.
-        return { ...reply, text: settings.redact(reply.text) };
+        return { ...reply, text: settings.redact(reply.text), model: settings.redact(reply.model) };
       } catch (error) {
         throw asVLMError(error, signal);
       }
@@ -24,9 +24,23 @@ export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: 
   };
 }
 
-/** Of a reply whose types promise a number and whose server may not keep it. "1e999" is JSON too, and would make a cost of infinity. */
-export const tokenCount = (value: unknown): number => (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : 0);
+interface ToldTokens {
+  /** All of it, what was cached or written to the cache included. */
+  input: unknown;
+  cached?: unknown;
+  written?: unknown;
+  output: unknown;
+}
+
+/** The types promise numbers and servers may not keep it ("1e999" is JSON too): what is no count makes the whole unknown, what is left out is none. */
+export function usageFrom({ input, cached, written, output }: ToldTokens): TokenUsage | null {
+  const [inputTokens, cachedInputTokens, writtenInputTokens, outputTokens] = [input, cached ?? 0, written ?? 0, output ?? 0].map(countOf);
+  if (inputTokens === undefined || cachedInputTokens === undefined || writtenInputTokens === undefined || outputTokens === undefined) return null;
+  return { inputTokens, cachedInputTokens, writtenInputTokens, outputTokens };
+}
+
 const MOST_TOKENS = 1e9;
+const countOf = (value: unknown): number | undefined => (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined);
 
 const LONGEST_NAME = 200;
 /** The model as the reply names it, or as it was asked for where the reply names none. */

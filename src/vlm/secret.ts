@@ -29,11 +29,17 @@ const HIDDEN = '(key)';
 /** What providers' keys look like, also half hidden by asterisks as providers themselves quote them. */
 const KEY_SHAPES = /\b(?:sk-[\w*.-]{6,}|AIza[\w*-]{10,})/g;
 
-/** Removes the keys from a text: as they are, as JSON and addresses escape them however often, and inside base64. */
+/** Removes our keys, and whatever else looks like one. */
 export function createRedactor(secrets: readonly Secret[]): (text: string) => string {
+  const remove = createKeyRemover(secrets);
+  return (text) => remove(text).replaceAll(KEY_SHAPES, HIDDEN);
+}
+
+/** Removes our keys from a text: as they are, as JSON and addresses escape them however often, and inside base64. */
+export function createKeyRemover(secrets: readonly Secret[]): (text: string) => string {
   const patterns = secrets.map((secret) => secret.reveal()).filter(isTelling).flatMap((value) => [escapedPattern(value), ...base64Patterns(value)]);
   const keys = patterns.length > 0 ? new RegExp(patterns.join('|'), 'gi') : null;
-  return (text) => (keys ? text.replaceAll(keys, HIDDEN) : text).replaceAll(KEY_SHAPES, HIDDEN);
+  return (text) => (keys ? text.replaceAll(keys, HIDDEN) : text);
 }
 
 /** Servers without keys are given words such as "none" or "EMPTY": taken out, they would take the words of answers along. */

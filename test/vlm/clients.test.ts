@@ -100,6 +100,6 @@ t.test('redirects are not followed: they could carry the key elsewhere', async (
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('openai'), 'openai.gpt-4o');
   double.play({ fail: 302, headers: { location: `${double.url}/v1/chat/completions` } });
-  await t.rejects(backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(5_000)), { code: 'VLM_NETWORK' });
+  await t.rejects(backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(5_000)), { code: 'VLM_BAD_REQUEST', status: 302, retry: 'never' });
   t.equal(double.seen.length, 1);
 });

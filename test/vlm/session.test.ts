@@ -1,5 +1,8 @@
 // Validate → retry → fall back: how often a model is asked, what it is told, who is asked next, and what is written down.
 import t from 'tap';
+import Type from 'typebox';
+import { loadConfig } from '../../src/config.ts';
+import { cacheKey } from '../../src/vlm/conversation.ts';
 import { ModelFailure } from '../../src/vlm/model-failure.ts';
 import { startProviderDouble, type SeenRequest, type Step } from '../support/provider-double.ts';
 import { backendsFor, newCache, sessionFor, YES_OR_NO, type TestSession } from '../support/models.ts';
@@ -135,6 +138,21 @@ t.test('a valid answer is kept: the same question is not asked twice, another on
   const other = { ...YES_OR_NO, compose: async () => ({ ...await YES_OR_NO.compose({} as never), prompt: 'Is it not?' }) };
   t.match(await ask(5_000, other), { value: { answer: 'no' } });
   t.equal(budget.usage().calls, 3);
+});
+
+t.test('an answer is known again by role, task, prompt, its version, pictures, schema, model and settings', async (t) => {
+  const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
+  const composed = await YES_OR_NO.compose({} as never);
+  const { planner } = loadConfig({}).models;
+  const picture = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
+  const keys = [
+    cacheKey('planner', backend!, composed, planner), cacheKey('executor', backend!, composed, planner), cacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
+    cacheKey('planner', { ...backend!, model: 'other' }, composed, planner), cacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
+    ...[{ task: 'other' }, { prompt: 'Other?' }, { promptVersion: '2' }, { system: 'Other.' }, { schema: Type.Object({}) }, { pictures: [picture] }, { pictures: [{ ...picture, key: 'other' }] }]
+      .map((change) => cacheKey('planner', backend!, { ...composed, ...change }, planner)),
+  ];
+  t.equal(new Set(keys).size, keys.length, 'each change makes another key');
+  t.equal(cacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }), keys[0], 'and nothing else does');
 });
 
 t.test('a model that refuses log-probabilities is asked without them from then on', async (t) => {

@@ -10,7 +10,7 @@ import { asEntries, canonical, canonicalTool, CATEGORY_SYNONYMS, isRecord, mapRe
 const Detected = Type.Object({ object: Type.String(), distortions: Type.Array(DistortionCategory) });
 const Analysed = Type.Object({
   object: Type.String(), type: DistortionCategory, severity: Severity,
-  explanation: NonBlank('What is seen and where, in one sentence.'),
+  explanation: NonBlank('What is seen and where, in one sentence.', { maxLength: 4_000 }),
   confidence: Type.Optional(OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'From 0 to 1.')),
 });
 const Selected = Type.Object({ object: Type.String(), distortion: DistortionCategory, tool: Type.String() });
@@ -24,6 +24,9 @@ export interface ExaminationReply {
   boxes?: Static<typeof Boxed>[];
 }
 
+/** All categories of more objects than anybody asks about. */
+const MAX_ENTRIES = 500;
+
 export interface ClosedLists {
   objects: readonly string[];
   /** Names of the tools that may be chosen. */
@@ -34,7 +37,7 @@ export interface ClosedLists {
 export function examinationSchema(parts: Parts, { objects, tools }: ClosedLists): TSchema {
   const object = Type.Enum([...new Set([...objects, GLOBAL])], { description: 'A listed object.' });
   const list = (item: { properties: Record<string, TSchema> }, closed: Record<string, TSchema>, minItems: number, description: string) =>
-    Type.Array(Type.Object({ ...item.properties, ...closed }), { minItems, description });
+    Type.Array(Type.Object({ ...item.properties, ...closed }), { minItems, maxItems: MAX_ENTRIES, description });
   return Type.Object({
     ...(parts.boxes ? { boxes: Type.Optional(list(Boxed, { object }, 0, 'Where the objects are.')) } : {}),
     ...(parts.detection ? { distortion_set: list(Detected, { object, distortions: Type.Array(DistortionCategory, { minItems: 1 }) }, 1, 'Distortions by object.') } : {}),
