@@ -151,16 +151,20 @@ t.test('a chosen back end without key is refused with what it needs; a configure
   t.match(refused.json<Problem>(), { status: 422, detail: /openai\.gpt-4o \(needs OPENAI_API_KEY\)/ });
 });
 
+const DEADLINE_MS = 6_000;
+/** What a machine that is busy otherwise may add. */
+const GRACE_MS = 6_000;
 t.test('a deadline is kept whatever the provider does', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, {
     environment: double.environment('openai', 'anthropic'),
-    adjust: (config) => ({ ...withModels()(config), pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 2_500 } } }),
+    adjust: (config) => ({ ...withModels()(config), pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: DEADLINE_MS } } }),
   });
   double.otherwise({ misbehave: 'slow_bytes' });
   const started = performance.now();
   const response = await app.inject(await formRequest({ image, query: FREE_FORM }));
-  t.ok(performance.now() - started < 2_500 + 400, `${Math.round(performance.now() - started)} ms`);
+  // Without a deadline three attempts of 10 s each, and those of the fallback, would follow one another in every role.
+  t.ok(performance.now() - started < DEADLINE_MS + GRACE_MS, `${Math.round(performance.now() - started)} ms`);
   t.equal(response.statusCode, 200, 'the embedded reasoner still had its time');
   t.equal(response.json<Assessment>().metadata.degraded, true);
   await delay(50);
