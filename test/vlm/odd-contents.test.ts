@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { issue } from '../../schemas/explain.ts';
 import { ValidationError } from '../../schemas/model.ts';
+import { createGuardedFetch } from '../../src/vlm/guarded-fetch.ts';
 import { levelsFromLogprobs } from '../../src/vlm/level-probabilities.ts';
+import { createKeyRemover, createRedactor, Secret } from '../../src/vlm/secret.ts';
+import type { VLMError } from '../../src/vlm/vlm-error.ts';
 import { backendsFor, sessionFor, SIMPLE_REQUEST, YES_OR_NO } from '../support/models.ts';
 
 const KEY = 'sk-odd_Contents-1234567890';
@@ -58,6 +61,21 @@ t.test('a key that comes in pieces, or escaped so that only reading it twice sho
       t.notOk(JSON.stringify(JSON.parse(text)).includes(KEY.slice(9, -3)), `${wire} ${index}: ${text}`);
     }
   }
+});
+
+t.test('no key in the model\'s name, in an error behind a 200, or in anything of the answer that an SDK sees', async (t) => {
+  const { ask } = await serve(t, 'openai', [
+    JSON.stringify(envelope('openai', [SAID], { model: `m ${KEY} sk-of-somebody-else-12345` })), JSON.stringify({ error: { message: `no such key: ${KEY}`, code: 401 } }),
+  ]);
+  t.equal((await ask()).model, 'm (key) (key)');
+  const error = await ask().then(() => null, (thrown: unknown) => thrown as VLMError);
+  t.match(error, { kind: 'authentication', providerSays: 'no such key: (key)' });
+  const keys = [new Secret(KEY)];
+  const fetchSafely = createGuardedFetch({
+    redact: createRedactor(keys), removeKeys: createKeyRemover(keys), fetch: async () => new Response(JSON.stringify({ deep: [KEY] }), { headers: { 'content-type': 'application/json', 'x-echo': KEY } }),
+  });
+  const response = await fetchSafely('http://localhost/');
+  t.same([await response.text(), [...response.headers.values()]], ['{"deep":["(key)"]}', ['application/json']]);
 });
 
 t.test('counts that are none make the usage unknown; more cached than read costs nothing less than nothing', async (t) => {
