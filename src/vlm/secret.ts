@@ -35,7 +35,7 @@ export function createRedactor(secrets: readonly Secret[]): (text: string) => st
   return (text) => remove(text).replaceAll(KEY_SHAPES, HIDDEN);
 }
 
-/** Removes our keys from a text: as they are, as JSON and addresses escape them however often, and inside base64. */
+/** Removes our keys from a text: as they are, as JSON and addresses escape them, up to three levels deep, and inside base64. */
 export function createKeyRemover(secrets: readonly Secret[]): (text: string) => string {
   const patterns = secrets.map((secret) => secret.reveal()).filter(isTelling).flatMap((value) => [escapedPattern(value), ...base64Patterns(value)]);
   const keys = patterns.length > 0 ? new RegExp(patterns.join('|'), 'gi') : null;
