@@ -2,12 +2,14 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ClientSettings, TokenUsage, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, tokenCount } from './sdk-client.ts';
+import { createSdkClient, modelName, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createAnthropicClient(settings: ClientSettings): VLMClient {
-  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
-    readReply(await sdk.messages.create(bodyOf(request, settings), { signal }), settings.model));
+  return createSdkClient(settings, {
+    create: createSdk,
+    ask: async (sdk, request, signal) => readReply(await sdk.messages.create(bodyOf(request, settings), { signal }), settings.model),
+  });
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {
@@ -20,7 +22,8 @@ function bodyOf(request: VLMRequest, { model, capabilities, extra }: ClientSetti
   return {
     model,
     max_tokens: request.maxTokens,
-    system: [{ type: 'text', text: request.system }],
+    // The same for every request of its role: what is long enough for the provider's cache is kept there.
+    system: [{ type: 'text', text: request.system, cache_control: { type: 'ephemeral' } }],
     messages: messagesOf(request),
     ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
     ...(capabilities.sampling === 'both' ? { top_p: request.topP } : {}),
@@ -57,7 +60,7 @@ function readReply(message: Message, model: string): VLMReply {
   const usage = message.usage as Message['usage'] | undefined;
   return {
     text,
-    model: (message as Partial<Message>).model ?? model,
+    model: modelName(message.model, model),
     complete,
     tokens: null,
     usage: usage ? usageOf(usage) : null,
@@ -65,8 +68,6 @@ function readReply(message: Message, model: string): VLMReply {
 }
 
 /** Anthropic counts what it read from or wrote to its cache apart from the rest. */
-function usageOf({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Message['usage']): TokenUsage {
-  const cached = tokenCount(cache_read_input_tokens);
-  const written = tokenCount(cache_creation_input_tokens);
-  return { inputTokens: tokenCount(input_tokens) + cached + written, cachedInputTokens: cached, outputTokens: tokenCount(output_tokens) };
+function usageOf({ input_tokens, output_tokens, cache_read_input_tokens: cached, cache_creation_input_tokens: written }: Message['usage']): TokenUsage | null {
+  return usageFrom({ input: input_tokens + (cached ?? 0) + (written ?? 0), cached, written, output: output_tokens });
 }

@@ -9,7 +9,7 @@ import { AUTO, EMBEDDED, type BackendRow } from './model-backends-file.ts';
 import { createOpenAiClient } from './openai-client.ts';
 import { createOpenAiCompatibleClient } from './openai-compatible-client.ts';
 import type { Provider } from './providers.ts';
-import { createRedactor } from './secret.ts';
+import { createKeyRemover, createRedactor } from './secret.ts';
 
 export interface Backend {
   name: string;
@@ -38,13 +38,14 @@ const CREATORS: Record<Provider['kind'], (settings: ClientSettings) => VLMClient
 };
 
 export function createBackends({ models, providers }: Pick<Config, 'models' | 'providers'>): Backends {
-  const redact = createRedactor(Object.values(providers).flatMap(({ key }) => key ?? []));
-  const guarded = createGuardedFetch({ redact });
+  const keys = Object.values(providers).flatMap(({ key }) => key ?? []);
+  const redact = createRedactor(keys);
+  const guarded = createGuardedFetch({ redact, removeKeys: createKeyRemover(keys) });
   const found = new Map<string, (Backend | { lacks: string }) & { name: string }>();
   for (const [name, row] of Object.entries(models.backends)) {
     const provider = providers[row.provider];
     if (!provider) continue;
-    const entry = provider.lacks === null ? createBackend(name, row, provider, guarded, models.breaker) : { name, lacks: provider.lacks };
+    const entry = provider.lacks === null ? createBackend(name, row, provider, { redact, fetch: guarded }, models.breaker) : { name, lacks: provider.lacks };
     for (const spelling of [name, ...row.aliases]) found.set(spelling.toLowerCase(), entry);
   }
   const resolve = (name: string) => found.get(name.toLowerCase()) ?? null;
@@ -61,13 +62,13 @@ export function createBackends({ models, providers }: Pick<Config, 'models' | 'p
   return { meaningOf, resolve, supported: [AUTO, EMBEDDED, ...Object.keys(models.backends).map(describe)] };
 }
 
-function createBackend(name: string, row: BackendRow, provider: Provider, guarded: typeof fetch, breaker: Parameters<typeof createCircuitBreaker>[0]): Backend {
+function createBackend(name: string, row: BackendRow, provider: Provider, guard: Pick<ClientSettings, 'redact' | 'fetch'>, breaker: Parameters<typeof createCircuitBreaker>[0]): Backend {
   const capabilities = {
     structuredOutput: row.structured_output, logprobs: row.logprobs, maxImages: row.max_images, grounding: row.grounding, sampling: row.sampling,
   };
   const client = CREATORS[provider.kind]({
     model: row.model, baseUrl: provider.baseUrl, revealKey: () => provider.key?.reveal() ?? '', capabilities,
-    maxTokensField: row.max_tokens_field, extra: row.extra, fetch: guarded,
+    maxTokensField: row.max_tokens_field, extra: row.extra, ...guard,
   });
   return { name, model: row.model, capabilities, prices: row.usd_per_million_tokens, client, breaker: createCircuitBreaker(breaker) };
 }

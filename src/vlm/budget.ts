@@ -73,11 +73,15 @@ function mostTokens({ system, turns, pictures, schema, maxTokens }: VLMRequest):
   const characters = system.length + turns.reduce((sum, turn) => sum + turn.text.length, 0) + (schema ? JSON.stringify(schema.document).length : 0);
   const pixels = pictures.reduce((sum, { width, height }) => sum + width * height, 0);
   const inputTokens = Math.ceil(characters / CHARACTERS_PER_TOKEN + pixels / PIXELS_PER_TOKEN) + 500 * (1 + pictures.length);
-  return { inputTokens, cachedInputTokens: 0, outputTokens: maxTokens };
+  return { inputTokens, cachedInputTokens: 0, writtenInputTokens: inputTokens, outputTokens: maxTokens };
 }
 
-function costOf({ inputTokens, cachedInputTokens, outputTokens }: TokenUsage, prices: Backend['prices']): number {
-  return ((inputTokens - cachedInputTokens) * prices.input + cachedInputTokens * prices.cached_input + outputTokens * prices.output) / 1e6;
+/** Never below zero: a server that tells of more cached tokens than it read earns nobody money. */
+function costOf({ inputTokens, cachedInputTokens, writtenInputTokens, outputTokens }: TokenUsage, prices: Backend['prices']): number {
+  const cached = Math.min(cachedInputTokens, inputTokens);
+  const written = Math.min(writtenInputTokens, inputTokens - cached);
+  const plain = inputTokens - cached - written;
+  return (plain * prices.input + cached * prices.cached_input + written * (prices.cache_write ?? prices.input) + outputTokens * prices.output) / 1e6;
 }
 
 function total(roles: readonly Usage[]): Usage {

@@ -57,6 +57,8 @@ export interface TokenUsage {
   inputTokens: number;
   /** Of the input, what the provider had in its prompt cache. */
   cachedInputTokens: number;
+  /** Of the input, what the provider wrote to its prompt cache, where that has a price of its own. */
+  writtenInputTokens: number;
   outputTokens: number;
 }
 
@@ -89,4 +91,6 @@ export interface ClientSettings {
   /** Fields of the request that only this model has, such as how much it may think. */
   extra: Readonly<Record<string, unknown>>;
   fetch: typeof fetch;
+  /** Takes the keys out of a text. */
+  redact: (text: string) => string;
 }

@@ -1,13 +1,16 @@
 // Google: generateContent with inline data, a response schema and log-probabilities.
 import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
-import type { ClientSettings, SpokenToken, TokenLogprob, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, tokenCount } from './sdk-client.ts';
+import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
+import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createGoogleClient(settings: ClientSettings): VLMClient {
-  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) => {
-    const config = configOf(request, settings, signal);
-    return readReply(await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
+  return createSdkClient(settings, {
+    create: createSdk,
+    ask: async (sdk, request, signal) => {
+      const config = configOf(request, settings, signal);
+      return readReply(await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
+    },
   });
 }
 
@@ -50,20 +53,18 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
   const usage = response.usageMetadata;
   return {
     text: (candidate.content?.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
-    model: response.modelVersion ?? model,
+    model: modelName(response.modelVersion, model),
     complete,
     tokens: spokenTokens(candidate.logprobsResult),
-    usage: usage ? {
-      inputTokens: tokenCount(usage.promptTokenCount),
-      cachedInputTokens: tokenCount(usage.cachedContentTokenCount),
-      outputTokens: tokenCount(usage.candidatesTokenCount) + tokenCount(usage.thoughtsTokenCount),
-    } : null,
+    usage: usageFrom({
+      input: usage?.promptTokenCount, cached: usage?.cachedContentTokenCount, output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    }),
   };
 }
 
 function spokenTokens(result: LogprobsResult | undefined): SpokenToken[] | null {
   const chosen = result?.chosenCandidates;
-  if (!chosen) return null;
-  const plain = ({ token = '', logProbability = -Infinity }: { token?: string; logProbability?: number }): TokenLogprob => ({ token, logprob: logProbability });
-  return chosen.map((candidate, index) => ({ ...plain(candidate), alternatives: (result.topCandidates?.[index]?.candidates ?? []).map(plain) }));
+  if (!Array.isArray(chosen)) return null;
+  const read = (list: unknown) => usableTokens(list, ({ token, logProbability }) => ({ token, logprob: logProbability }));
+  return chosen.map((candidate, index) => ({ token: '', logprob: -Infinity, ...read([candidate])[0], alternatives: read(result?.topCandidates?.[index]?.candidates) }));
 }

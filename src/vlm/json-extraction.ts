@@ -1,7 +1,9 @@
 // Finds the JSON object in what a model said: bare, in a code fence, or in the middle of prose.
 
 /** The object, or undefined where there is none. Nothing is mended: half an object is none. */
-export function extractJson(text: string): Record<string, unknown> | undefined {
+export function extractJson(said: string): Record<string, unknown> | undefined {
+  // Open models think aloud, and try out answers there.
+  const text = said.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i, '');
   const fences = [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map((match) => match[1] ?? '');
   for (const candidate of [text, ...fences]) {
     const parsed = parseObject(candidate);
@@ -20,12 +22,15 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 const MAX_STARTS = 20;
+const MAX_CHARACTERS = 2_000_000;
 
-/** The first balanced {…} that parses. Few beginnings are tried: a long text full of braces must not cost seconds. */
+/** The first balanced {…} that parses. Few beginnings are tried and little is read twice: a long text full of braces must not cost seconds. */
 function firstObjectIn(text: string): Record<string, unknown> | undefined {
   let start = text.indexOf('{');
-  for (let tried = 0; start !== -1 && tried < MAX_STARTS; tried += 1) {
+  let characters = 0;
+  for (let tried = 0; start !== -1 && tried < MAX_STARTS && characters < MAX_CHARACTERS; tried += 1) {
     const end = endOfObject(text, start);
+    characters += (end === -1 ? text.length : end) - start;
     const parsed = end === -1 ? undefined : parseObject(text.slice(start, end));
     if (parsed) return parsed;
     start = text.indexOf('{', start + 1);

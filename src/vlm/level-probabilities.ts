@@ -9,9 +9,9 @@ const LETTERS: Record<string, Level> = { a: 'Excellent', b: 'Good', c: 'Fair', d
 /** Where less than this of the listed probability speaks of levels, the place was not that of the level. */
 const LEAST_MASS = 0.05;
 
-/** Probabilities from the token with which the value of `field` begins, or null where the tokens do not tell. */
-export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field: string): LevelProbabilities | null {
-  const place = tokens ? tokenAtValue(tokens, field) : null;
+/** Probabilities from the token with which the value of `field` begins, or null where the tokens do not tell. `said`: that value, where it is known. */
+export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field: string, said?: unknown): LevelProbabilities | null {
+  const place = tokens ? tokenAtValue(tokens, field, said) : null;
   if (!place) return null;
   const candidates = place.alternatives.length > 0 ? place.alternatives : [place];
   const asLetters = /^[a-e]$/.test(place.spoken);
@@ -20,8 +20,8 @@ export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field:
   let smallest = 1;
   for (const { token, logprob } of withSpoken(candidates, place)) {
     const probability = Math.min(1, Math.exp(logprob));
-    // Some servers write null for what is too improbable.
-    if (typeof logprob !== 'number' || !Number.isFinite(probability)) continue;
+    // Servers write null or −9999 for what is too improbable: no probability, and none to bound the others by.
+    if (!(probability > 0)) continue;
     listed += probability;
     smallest = Math.min(smallest, probability);
     const level = levelOfToken(token, asLetters);
@@ -61,16 +61,23 @@ function withSpoken(candidates: readonly TokenLogprob[], place: TokenLogprob): r
 function levelOfToken(token: string, asLetters: boolean): Level | undefined {
   const word = lettersOf(token);
   if (word === '') return undefined;
-  if (asLetters) return LETTERS[word];
+  // Where letters are spoken a whole word still means its level; a single letter is one of A–E.
+  if (asLetters && word.length === 1) return LETTERS[word];
   return LEVELS.find((level) => level.toLowerCase().startsWith(word) || word.startsWith(level.toLowerCase()));
 }
 
 const lettersOf = (token: string): string => token.toLowerCase().replace(/^[^a-z]+/, '').replace(/[^a-z].*$/s, '');
 
-/** The first token that holds a letter of the value: `"field" : "` may share its tokens with what comes before and after. */
-function tokenAtValue(tokens: readonly SpokenToken[], field: string): (SpokenToken & { spoken: string }) | null {
+/**
+ * The first token that holds a letter of the value: `"field" : "` may share its tokens with what comes before and after.
+ * A model that thought aloud may have named the field before: the last place with the value that counts is meant.
+ */
+function tokenAtValue(tokens: readonly SpokenToken[], field: string, said: unknown): (SpokenToken & { spoken: string }) | null {
   const text = tokens.map(({ token }) => token).join('');
-  const match = new RegExp(`"${field}"\\s*:\\s*"\\s*`, 'i').exec(text);
+  const matches = [...text.matchAll(new RegExp(`"${field}"\\s*:\\s*"\\s*`, 'gi'))];
+  const isMeant = ({ index, 0: opening }: RegExpExecArray) => typeof said !== 'string' || text.slice(index + opening.length).startsWith(said.trim());
+  const match = matches.findLast(isMeant);
+  if (!match && matches.length > 0) return null;
   // An answer that is nothing but the level.
   const start = match ? match.index + match[0].length : /^\W*[a-z]+\W*$/i.test(text) ? text.search(/[a-z]/i) : -1;
   if (start < 0) return null;

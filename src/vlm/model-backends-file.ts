@@ -33,6 +33,8 @@ const Backend = Type.Object({
   extra: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
   usd_per_million_tokens: Type.Object({
     input: Type.Number({ minimum: 0 }), cached_input: Type.Number({ minimum: 0 }), output: Type.Number({ minimum: 0 }),
+    // Where writing to the provider's prompt cache costs more than reading plain input.
+    cache_write: Type.Optional(Type.Number({ minimum: 0 })),
   }, closed),
 }, closed);
 export type BackendRow = Static<typeof Backend>;

@@ -2,12 +2,14 @@
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from './client.ts';
-import { createSdkClient, tokenCount } from './sdk-client.ts';
+import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from './vlm-error.ts';
 
 export function createChatClient(settings: ClientSettings): VLMClient {
-  return createSdkClient(() => createSdk(settings), async (sdk, request, signal) =>
-    readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model));
+  return createSdkClient(settings, {
+    create: createSdk,
+    ask: async (sdk, request, signal) => readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model),
+  });
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
@@ -48,18 +50,14 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
   if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
   const { message, finish_reason, logprobs } = choice;
   if (message.refusal || finish_reason === 'content_filter') throw new VLMError('refusal', 'The model refused to answer');
-  const { usage } = completion as Partial<ChatCompletion>;
+  const usage = completion.usage as ChatCompletion['usage'] | null;
   return {
     text: textOf(message.content),
     // Compatible servers leave out what they do not care for.
-    model: (completion as Partial<ChatCompletion>).model ?? model,
+    model: modelName(completion.model, model),
     complete: (finish_reason as string) !== 'length',
-    tokens: logprobs?.content ? logprobs.content.map(spokenOf) : null,
-    usage: usage ? {
-      inputTokens: tokenCount(usage.prompt_tokens),
-      cachedInputTokens: tokenCount(usage.prompt_tokens_details?.cached_tokens),
-      outputTokens: tokenCount(usage.completion_tokens),
-    } : null,
+    tokens: Array.isArray(logprobs?.content) ? logprobs.content.map(spokenOf) : null,
+    usage: usageFrom({ input: usage?.prompt_tokens, cached: usage?.prompt_tokens_details?.cached_tokens, output: usage?.completion_tokens }),
   };
 }
 
@@ -73,7 +71,9 @@ function textOf(content: unknown): string {
   }).join('');
 }
 
-type Logprob = NonNullable<NonNullable<ChatCompletion.Choice['logprobs']>['content']>[number];
-/** The types promise the list; not every server keeps it. */
-type SpokenLogprob = Omit<Logprob, 'top_logprobs'> & { top_logprobs?: Logprob['top_logprobs'] | null };
-const spokenOf = ({ token, logprob, top_logprobs }: SpokenLogprob): SpokenToken => ({ token, logprob, alternatives: top_logprobs ?? [] });
+/** The types promise token, number and list; not every server keeps it. An empty token keeps the place of one that is none. */
+function spokenOf(item: unknown): SpokenToken {
+  const read = (list: unknown) => usableTokens(list, ({ token, logprob }) => ({ token, logprob }));
+  const alternatives = typeof item === 'object' && item !== null && 'top_logprobs' in item ? read(item.top_logprobs) : [];
+  return { token: '', logprob: -Infinity, ...read([item])[0], alternatives };
+}

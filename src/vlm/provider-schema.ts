@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 
 /** Limits such as minItems and pattern stay on our side, where they are checked anyway. */
-const KEPT = ['type', 'enum', 'const', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'];
+const KEPT = ['type', 'enum', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'];
 
 export function toProviderSchema(schema: TSchema): Record<string, unknown> {
   return reduce(JSON.parse(JSON.stringify(schema)) as Record<string, unknown>);
@@ -14,6 +14,8 @@ function reduce(node: Node): Node {
   const kept = Object.fromEntries(Object.entries(node).filter(([key]) => KEPT.includes(key)));
   const { properties, items, anyOf } = kept as { properties?: Record<string, Node>; items?: Node; anyOf?: Node[] };
   return {
+    // A constant is a list of one: not every provider knows the keyword.
+    ...(typeof node['const'] === 'string' ? { type: 'string', enum: [node['const']] } : {}),
     // An enumeration without a type is refused by some.
     ...(Array.isArray(kept['enum']) && kept['type'] === undefined ? { type: 'string' } : {}),
     ...kept,

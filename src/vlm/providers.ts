@@ -1,7 +1,7 @@
 // Which providers can be used: each with its address and, where it needs one, its key from the environment.
 import { ConfigError } from '../errors.ts';
 import type { ModelBackends, PROVIDER_KINDS } from './model-backends-file.ts';
-import { Secret } from './secret.ts';
+import { createRedactor, Secret } from './secret.ts';
 
 export interface Provider {
   kind: (typeof PROVIDER_KINDS)[number];
@@ -24,5 +24,6 @@ export function resolveProviders({ providers }: ModelBackends, environment: Read
 function addressOf(name: string, text: string | null): string {
   if (text === null || text === '') return '';
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  throw new ConfigError(`Expected an http address for ${name} but received "${text}"`);
+  // Who mixes up two variables must not find the key in the log.
+  throw new ConfigError(`Expected an http address for ${name} but received "${createRedactor([])(text)}"`);
 }

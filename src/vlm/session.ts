@@ -78,7 +78,7 @@ export function createSession(options: SessionOptions): Session {
     }
     const mine = failures.slice(before);
     const isLate = last instanceof VLMError && last.kind === 'timeout';
-    const message = mine.at(-1) ? `${mine.at(-1)?.backend ?? ''} gave no valid answer (${publicMessage(last)})` : 'no back end can be asked';
+    const message = mine.at(-1) ? `${mine.at(-1)?.backend ?? ''} gave no valid answer (${sentenceOf(last)})` : 'no back end can be asked';
     throw new ModelFailure(isLate ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED', message, mine);
   }
 
@@ -146,7 +146,7 @@ export function createSession(options: SessionOptions): Session {
     } catch (error) {
       if (error instanceof Unanswered) throw error;
       const failed = timeout.aborted && !time.signal.aborted && isAbort(error) ? new VLMError('timeout', `No answer within ${Math.round(limit)} ms`) : error;
-      reservation.release(failed instanceof VLMError && failed.status !== undefined);
+      reservation.release(failed instanceof VLMError && (failed.status ?? 0) >= 400);
       // A time-out that our own deadline forced says nothing about the back end.
       const isForced = failed instanceof VLMError && failed.kind === 'timeout' && limit < settings[role].timeout;
       if (failed instanceof VLMError && OUTAGES.includes(failed.kind) && !isForced) backend.breaker.failed();
@@ -164,15 +164,15 @@ export function createSession(options: SessionOptions): Session {
       return composed.read(value, reply, (what) => { log.info({ role, task: composed.task, repaired: what }, 'Model answer repaired'); });
     } catch (error) {
       if (!(error instanceof ValidationError || error instanceof SyntaxError || error instanceof VLMError)) throw error;
-      const problem = error instanceof ValidationError ? error.issues.map((found) => found.message).join('; ') : error.message;
+      const problem = error instanceof ValidationError ? tellIssues(error) : error.message;
       throw new Unanswered(error, { reply: reply.text.slice(0, MAX_QUOTED_REPLY), problem });
     }
   }
 
   function record(error: unknown, role: Role, backend: string, attempt: number): void {
     const failed = error instanceof Unanswered ? error.cause : error;
-    const { error_type, message, timestamp } = PlannerError.fromException(failed, { attempt, backend, ...(role === 'planner' ? { log } : {}) });
-    const entry = { role, attempt, backend, error_type, message: publicMessage(message), timestamp };
+    const { error_type, timestamp } = PlannerError.fromException(failed, { attempt, backend, ...(role === 'planner' ? { log } : {}) });
+    const entry = { role, attempt, backend, error_type, message: sentenceOf(failed), timestamp };
     failures.push(entry);
     const providerSays = failed instanceof VLMError ? failed.providerSays : undefined;
     log.warn({ model_error: entry, ...(providerSays ? { provider_says: providerSays } : {}) }, 'Model attempt failed');
@@ -180,6 +180,14 @@ export function createSession(options: SessionOptions): Session {
 
   return { ask, failures: () => failures, cacheHits: () => cacheHits };
 }
+
+/** What is wrong with an answer is said with its place in it ("/plan/tool_execution"), which is no path of ours to hide. */
+const sentenceOf = (error: unknown): string => (error instanceof ValidationError ? `Invalid ${error.model}: ${tellIssues(error)}` : publicMessage(error));
+
+/** Nobody reads more, neither a model nor a person; a long list that is wrong in every line would fill the next prompt. */
+const MAX_ISSUES = 12;
+const tellIssues = ({ issues }: ValidationError): string =>
+  [...issues.slice(0, MAX_ISSUES).map((found) => found.message), ...(issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [])].join('; ');
 
 /** The back end answered, but not what was asked. */
 class Unanswered extends Error {

@@ -59,14 +59,17 @@ export interface TestSession extends Partial<Omit<SessionOptions, 'settings' | '
   role?: Partial<RoleSettings>;
 }
 
+/** Of a call and of a question: no test waits for it, and no slow machine fails by it. */
+const PATIENCE_MS = 30_000;
+
 export function sessionFor({ chain, limits = { max_calls: 12, max_cost_usd: null }, role = {}, ...options }: TestSession) {
   const { log, logs } = captureLog();
-  const settings = quickModels(loadConfig({}), {}, { retry_attempts: 3, timeout: 2_000, ...role });
+  const settings = quickModels(loadConfig({}), {}, { retry_attempts: 3, timeout: PATIENCE_MS, ...role });
   const budget = createBudget(limits);
   const session = createSession({
     chain: { planner: chain, executor: chain, summarizer: chain }, settings, budget, backoff: settings.backoff, cache: null, log, random: () => 0.5, ...options,
   });
-  const ask = (withinMs = 5_000, question = YES_OR_NO, signal = new AbortController().signal) => session.ask(question, { signal, until: performance.now() + withinMs });
+  const ask = (withinMs = PATIENCE_MS, question = YES_OR_NO, signal = new AbortController().signal) => session.ask(question, { signal, until: performance.now() + withinMs });
   return { session, ask, budget, logs };
 }
 

@@ -7,6 +7,8 @@ export function readAnthropic({ headers }: IncomingMessage, body: MessageCreateP
   if (headers.authorization !== `Bearer ${KEYS.anthropic}` && headers['x-api-key'] !== KEYS.anthropic) throw new Error('Expected the key in a header');
   if (!headers['anthropic-version']) throw new Error('Expected anthropic-version');
   if ('temperature' in body || 'top_p' in body) throw new Error('sampling parameters are not accepted');
+  const marks = JSON.stringify(body).match(/"cache_control":\{"type":"ephemeral"\}/g)?.length ?? 0;
+  if (marks === 0 || marks > 4) throw new Error('Expected one to four marks for the prompt cache');
   const images: SeenRequest['images'] = [];
   const turns = body.messages.map(({ role, content }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;

@@ -32,6 +32,8 @@ t.test('the level may share its token with the punctuation before and after', as
 t.test('letters: A is Excellent, E is Bad', async (t) => {
   const shares = levelsFromLogprobs([certain('{"final_answer":"'), spoken('B', { B: 0.6, A: 0.1, 'C': 0.1, D: 0.1, ' E': 0.1 }), certain('"}')], 'final_answer');
   t.ok(near(shares, { Excellent: 0.1, Good: 0.6, Fair: 0.1, Poor: 0.1, Bad: 0.1 }), JSON.stringify(shares));
+  const mixed = levelsFromLogprobs([certain('{"final_answer":"'), spoken('B', { B: 0.5, Good: 0.1, ' b': 0.1, E: 0.2, Excellent: 0.1 }), certain('"}')], 'final_answer');
+  t.ok(near(mixed, { Good: 0.7, Bad: 0.2, Excellent: 0.1 }), `words beside letters: ${JSON.stringify(mixed)}`);
   t.ok(near(levelsFromLogprobs([spoken('B', { B: 0.5, A: 0.5 })], 'final_answer'), { Good: 0.5, Excellent: 0.5, Bad: 0 }), 'an answer that is nothing but the letter');
 });
 
@@ -40,6 +42,19 @@ t.test('levels beyond the listed tokens get at most the share of the last one li
   const missing = Math.min(0.04, 0.06 / 3);
   t.ok(near(shares, { Excellent: missing / (0.9 + 3 * missing), Good: 0.8 / (0.9 + 3 * missing) }), JSON.stringify(shares));
   t.ok((shares?.Bad ?? 0) > 0, 'improbable is not impossible');
+});
+
+t.test('what is marked as too improbable to list bounds nothing', async (t) => {
+  const place = { token: 'Good', logprob: Math.log(0.9), alternatives: [{ token: 'Good', logprob: Math.log(0.9) }, { token: 'Fair', logprob: Math.log(0.04) }, { token: 'Bad', logprob: -9999 }, { token: 'x', logprob: -Infinity }] };
+  const shares = levelsFromLogprobs([certain('{"final_answer":"'), place, certain('"}')], 'final_answer');
+  t.ok((shares?.Bad ?? 0) > 0.01 && (shares?.Excellent ?? 0) > 0.01, JSON.stringify(shares));
+});
+
+t.test('a model that thought aloud: the place that counts is that of the answer', async (t) => {
+  const tokens = [certain('<think>{"final_answer":"'), spoken('Bad', { Bad: 0.9, Poor: 0.1 }), certain('"}</think>{"final_answer":"'), spoken('Good', { Good: 0.8, Fair: 0.2 }), certain('"}')];
+  t.ok(near(levelsFromLogprobs(tokens, 'final_answer', 'Good'), { Good: 0.8, Fair: 0.2, Bad: 0 }));
+  t.ok(near(levelsFromLogprobs(tokens, 'final_answer', 'Bad'), { Bad: 0.9, Poor: 0.1 }));
+  t.equal(levelsFromLogprobs(tokens, 'final_answer', 'Excellent'), null, 'no place with this value');
 });
 
 t.test('where the tokens do not tell, there is nothing', async (t) => {

@@ -53,6 +53,7 @@ t.test('what is wrong is said with its path, before anything starts', async (t) 
   t.throws(() => loadChanged(t, 'auto: [openai.gpt-4o', 'auto: [nobody'), { message: /\/auto\/0/ });
   t.throws(() => loadConfig({ IQA_BACKEND: 'openai.gpt-9' }), { message: /for \/planner\/backend but received "openai\.gpt-9"/ });
   t.throws(() => loadConfig({ OPENAI_BASE_URL: 'ftp://x' }), { message: 'Expected an http address for OPENAI_BASE_URL but received "ftp://x"' });
+  t.throws(() => loadConfig({ OPENAI_BASE_URL: 'sk-mixed-up-1234567890' }), { message: 'Expected an http address for OPENAI_BASE_URL but received "(key)"' }, 'who mixes up two variables does not find the key in the log');
   t.throws(() => loadConfig({ IQA_MODEL_BACKENDS: 'configs/none.yaml' }), { message: /configs\/none\.yaml/ });
 });
 

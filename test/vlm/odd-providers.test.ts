@@ -106,7 +106,10 @@ const FAILURES: [Wire, string, Answer, string][] = [
   ['google', 'an error with status 200', json({ error: { code: 403, status: 'PERMISSION_DENIED', message: 'API key not valid' } }), 'authentication'],
   ['anthropic', '529', json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529), 'unavailable'],
   ['google', 'an error as a list', json([{ error: { code: 503, message: 'unavailable' } }], 503), 'unavailable'],
-  ['openai', 'a redirect', json({}, 307, { location: '/v1/elsewhere' }), 'network'],
+  ['openai', 'a redirect', json({}, 307, { location: '/v1/elsewhere' }), 'bad_request'],
+  ['google', 'a key that Google does not know', json({ error: { code: 400, status: 'INVALID_ARGUMENT', message: 'API key not valid.', details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }] } }, 400), 'authentication'],
+  ['openai', 'a success without content', (response) => { response.writeHead(204).end(); }, 'bad_reply'],
+  ['openai', 'a stream that nobody asked for', (response) => { response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {}\n\n'); }, 'bad_reply'],
   ['openai', 'a body that is not gzip though it says so', (response) => { response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(SAID); }, 'network'],
   ['openai', 'a body that ends too early', (response) => { response.writeHead(200, { ...JSON_TYPE, 'content-length': '500' }).write('{"choices":', () => response.destroy()); }, 'network'],
 ];
@@ -126,6 +129,22 @@ t.test('a date in Retry-After, also one that is over', async (t) => {
   const failure = () => backend.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(20_000)).then(() => null, (thrown: unknown) => thrown as VLMError);
   t.match(await failure(), { kind: 'rate_limited', retryAfterMs: 0 });
   t.match(await failure(), { kind: 'unavailable', retryAfterMs: undefined });
+});
+
+t.test('a wait that stands in the body, as Google asks for one; an empty header asks for none', async (t) => {
+  const quota = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Quota', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '2.5s' }] } };
+  const { backend } = await serve(t, 'google', json(quota, 429), json({}, 429, { 'retry-after-ms': '' }));
+  const failure = () => backend.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(20_000)).then(() => null, (thrown: unknown) => thrown as VLMError);
+  t.match(await failure(), { kind: 'rate_limited', retryAfterMs: 2_500 });
+  t.match(await failure(), { kind: 'rate_limited', retryAfterMs: undefined });
+});
+
+t.test('errors in the shapes of small servers are quoted for the log', async (t) => {
+  const { backend } = await serve(t, 'openai', json({ error: 'model not found' }, 404), json({ detail: 'logprobs are not supported' }, 400), json({ object: 'error', message: 'no such model' }, 404), json([{ error: { message: 'in a list' } }], 500));
+  for (const said of ['model not found', 'logprobs are not supported', 'no such model', 'in a list']) {
+    const error = await backend.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(20_000)).then(() => null, (thrown: unknown) => thrown as VLMError);
+    t.equal(error?.providerSays, said);
+  }
 });
 
 t.test('a call whose cost nobody tells stays spent as dearly as it may have been', async (t) => {

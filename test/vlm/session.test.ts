@@ -1,5 +1,8 @@
 // Validate → retry → fall back: how often a model is asked, what it is told, who is asked next, and what is written down.
 import t from 'tap';
+import Type from 'typebox';
+import { loadConfig } from '../../src/config.ts';
+import { cacheKey } from '../../src/vlm/conversation.ts';
 import { ModelFailure } from '../../src/vlm/model-failure.ts';
 import { startProviderDouble, type SeenRequest, type Step } from '../support/provider-double.ts';
 import { backendsFor, newCache, sessionFor, YES_OR_NO, type TestSession } from '../support/models.ts';
@@ -54,7 +57,7 @@ t.test('authentication and bad requests go straight to the fallback', async (t) 
 });
 
 t.test('transient failures are retried after a wait; so are refusals and cut-off answers, with an explanation', async (t) => {
-  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 150 } });
+  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 1_500 } });
   double.play({ fail: 500 }, { misbehave: 'hang_up' }, { misbehave: 'never' }, { speech: { text: '', finish: 'refusal' } }, { speech: { text: '{"answer', finish: 'length' } }, YES);
   t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
   t.same(session.failures().map(({ error_type }) => error_type), ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error']);
@@ -75,7 +78,7 @@ t.test('Retry-After is kept, and left to the fallback when there is no time for 
 t.test('the first back end leaves time for its fallback', async (t) => {
   const { double, ask } = await prepare(t);
   double.play({ misbehave: 'never' }, YES);
-  t.match(await ask(1_000), { backend: 'anthropic.claude-3.5-sonnet' });
+  t.match(await ask(4_000), { backend: 'anthropic.claude-3.5-sonnet' });
 });
 
 t.test('without any valid answer the failure says what was tried', async (t) => {
@@ -86,7 +89,7 @@ t.test('without any valid answer the failure says what was tried', async (t) => 
   t.match(error, { code: 'IQA_MODEL_FAILED', message: 'anthropic.claude-3.5-sonnet gave no valid answer (The provider answered 401)' });
   t.equal(error?.attempts.length, 2);
   double.play({ misbehave: 'never' }, { misbehave: 'never' });
-  await t.rejects(ask(400), { code: 'IQA_MODEL_TIMEOUT' });
+  await t.rejects(ask(4_000), { code: 'IQA_MODEL_TIMEOUT' });
 });
 
 t.test('a caller who goes away ends it at once, waits included', async (t) => {
@@ -94,9 +97,9 @@ t.test('a caller who goes away ends it at once, waits included', async (t) => {
   const controller = new AbortController();
   double.play(() => {
     setTimeout(() => { controller.abort(new DOMException('gone', 'AbortError')); }, 50);
-    return { fail: 429, headers: { 'retry-after': '2' } };
+    return { fail: 429, headers: { 'retry-after': '10' } };
   });
-  await t.rejects(ask(5_000, YES_OR_NO, controller.signal), { name: 'AbortError' });
+  await t.rejects(ask(undefined, YES_OR_NO, controller.signal), { name: 'AbortError' });
 });
 
 t.test('a dead back end is left alone after five failures in a row, then tried again by one call', async (t) => {
@@ -133,8 +136,23 @@ t.test('a valid answer is kept: the same question is not asked twice, another on
   t.match(await ask(), { value: { answer: 'yes' }, backend: 'openai.gpt-4o' });
   t.equal(session.cacheHits(), 1);
   const other = { ...YES_OR_NO, compose: async () => ({ ...await YES_OR_NO.compose({} as never), prompt: 'Is it not?' }) };
-  t.match(await ask(5_000, other), { value: { answer: 'no' } });
+  t.match(await ask(undefined, other), { value: { answer: 'no' } });
   t.equal(budget.usage().calls, 3);
+});
+
+t.test('an answer is known again by role, task, prompt, its version, pictures, schema, model and settings', async (t) => {
+  const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
+  const composed = await YES_OR_NO.compose({} as never);
+  const { planner } = loadConfig({}).models;
+  const picture = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
+  const keys = [
+    cacheKey('planner', backend!, composed, planner), cacheKey('executor', backend!, composed, planner), cacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
+    cacheKey('planner', { ...backend!, model: 'other' }, composed, planner), cacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
+    ...[{ task: 'other' }, { prompt: 'Other?' }, { promptVersion: '2' }, { system: 'Other.' }, { schema: Type.Object({}) }, { pictures: [picture] }, { pictures: [{ ...picture, key: 'other' }] }]
+      .map((change) => cacheKey('planner', backend!, { ...composed, ...change }, planner)),
+  ];
+  t.equal(new Set(keys).size, keys.length, 'each change makes another key');
+  t.equal(cacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }), keys[0], 'and nothing else does');
 });
 
 t.test('a model that refuses log-probabilities is asked without them from then on', async (t) => {
@@ -143,8 +161,8 @@ t.test('a model that refuses log-probabilities is asked without them from then o
   const { ask } = sessionFor({ chain: [backend!] });
   const question = { ...YES_OR_NO, compose: async ({ logprobs }: { logprobs: number }) => ({ ...await YES_OR_NO.compose({} as never), logprobs: logprobs > 0 }) };
   double.play((request: SeenRequest) => (request.logprobs > 0 ? { fail: 400, body: { error: { message: 'Logprobs is not supported for the current model.' } } } : YES), YES, YES);
-  t.match(await ask(5_000, question), { value: { answer: 'yes' } });
-  await ask(5_000, question);
+  t.match(await ask(undefined, question), { value: { answer: 'yes' } });
+  await ask(undefined, question);
   t.same(double.seen.map(({ logprobs }) => logprobs), [20, 0, 0]);
 });
 

@@ -1,4 +1,5 @@
 // The small parts between a question and its answer: JSON in prose, waits, the circuit breaker, redaction, schemas for providers, pictures.
+import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import t from 'tap';
 import Type from 'typebox';
@@ -18,6 +19,8 @@ t.test('JSON is found bare, fenced and in prose; half of it is none', async (t) 
   ]) t.same(extractJson(text), found, text);
   for (const text of ['', 'none', '[1]', '7', 'null', '{"a":1', '{"a":1,"b":"}', '{a:1}', '{"a":1,}', '{'.repeat(100_000)]) t.equal(extractJson(text), undefined, text.slice(0, 20));
   t.same(extractJson('{"a":"\\"}"}'), { a: '"}' });
+  t.same(extractJson('<think>Perhaps {"a":2}? No.</think>\n{"a":1,"b":"}"}'), found, 'what was thought aloud is not the answer');
+  t.equal(extractJson('{"a":'.repeat(400_000)), undefined);
 });
 
 t.test('waits grow, stay below the longest, keep what the provider asked', async (t) => {
@@ -57,7 +60,16 @@ t.test('keys are taken out in every spelling', async (t) => {
     t.match(cleaned, /^before .*\(key\).* after$/, text);
     t.notOk(cleaned.includes('1234'));
   }
+  const twice = encodeURIComponent(encodeURIComponent(key));
+  const everyCharacter = Array.from(key, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+  const asUnicode = Array.from(key, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase().replace('U', 'u')}`).join('');
+  const inBase64 = [1, 2, 3].map((length) => Buffer.from(`${'x'.repeat(length)}${key} and more`).toString('base64'));
+  for (const text of [twice, everyCharacter, asUnicode, JSON.stringify(asUnicode), JSON.stringify(JSON.stringify({ key })), ...inBase64, Buffer.from(`user:${key}`).toString('base64url')]) {
+    t.match(redact(`before ${text} after`), /^before .*\(key\).* after$/, text);
+  }
   t.equal(redact('a sky-blue task-force'), 'a sky-blue task-force');
+  for (const word of ['none', 'EMPTY', 'test']) t.equal(createRedactor([new Secret(word)])('{"severity":"none","a":"empty test"}'), '{"severity":"none","a":"empty test"}', 'a word in place of a key takes out nothing');
+  t.equal(createRedactor([new Secret('sk-123')])('it is sk-123.'), 'it is (key).');
   t.equal(createRedactor([new Secret('a')])('banana'), 'banana', 'a key of one letter would take out everything');
 });
 
@@ -71,6 +83,7 @@ t.test('schemas for providers: all required, nothing extra, no limits', async (t
       none: { anyOf: [{ type: 'string' }, { type: 'null' }] },
     },
   });
+  t.strictSame(toProviderSchema(Type.Literal('only')), { type: 'string', enum: ['only'] }, 'not every provider knows constants');
 });
 
 t.test('pictures: small ones as they are, large ones scaled down, crops at full resolution, each made once', async (t) => {
@@ -94,6 +107,11 @@ t.test('pictures: small ones as they are, large ones scaled down, crops at full 
   const { data } = await sharp(file('large.jpg')).extract({ left: 10, top: 20, width: 100, height: 50 }).raw().toBuffer({ resolveWithObject: true });
   t.ok((await sharp(Buffer.from(crop.base64, 'base64')).raw().toBuffer()).equals(data), 'not a pixel changed');
   t.match(await large.crop({ name: 'wide', box: [0, 0, 400, 100] }), { width: 200, height: 50 });
+  const noise = await prepared('noise.png', 8, 8);
+  await sharp(randomBytes(1_600 * 1_600 * 3), { raw: { width: 1_600, height: 1_600, channels: 3 } }).png({ compressionLevel: 0 }).toFile(noise.path);
+  const heavy = await createPictureSource(noise, null, { long_side: 256, crop_long_side: 2_048 }).crop({ name: 'all', box: [0, 0, 1_600, 1_600] });
+  t.match(heavy, { width: 1_600, height: 1_600, mediaType: 'image/jpeg' }, 'a crop whose PNG no provider takes keeps its size and becomes JPEG');
+  t.ok(heavy.base64.length < 5_000_000);
   const broken = createPictureSource({ ...await prepared('gone.jpg', 640, 320), path: file('nothing.jpg') }, null, settings);
   await t.rejects(broken.whole(), { code: 'IQA_INPUT_IMAGE' });
 });

@@ -5,12 +5,12 @@ import { ValidationError } from '../../../schemas/model.ts';
 import { DISTORTION_CATEGORIES, DistortionCategory, GLOBAL, NonBlank, OrNull, SEVERITIES, Severity } from '../../../schemas/vocabulary.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { Parts } from './executor-prompts.ts';
-import { asEntries, canonical, CATEGORY_SYNONYMS, isRecord, mapRecords, SEVERITY_SYNONYMS, type Repaired } from './repairs.ts';
+import { asEntries, canonical, canonicalTool, CATEGORY_SYNONYMS, isRecord, mapRecords, SEVERITY_SYNONYMS, type Repaired } from './repairs.ts';
 
 const Detected = Type.Object({ object: Type.String(), distortions: Type.Array(DistortionCategory) });
 const Analysed = Type.Object({
   object: Type.String(), type: DistortionCategory, severity: Severity,
-  explanation: NonBlank('What is seen and where, in one sentence.'),
+  explanation: NonBlank('What is seen and where, in one sentence.', { maxLength: 4_000 }),
   confidence: Type.Optional(OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'From 0 to 1.')),
 });
 const Selected = Type.Object({ object: Type.String(), distortion: DistortionCategory, tool: Type.String() });
@@ -24,6 +24,9 @@ export interface ExaminationReply {
   boxes?: Static<typeof Boxed>[];
 }
 
+/** All categories of more objects than anybody asks about. */
+const MAX_ENTRIES = 500;
+
 export interface ClosedLists {
   objects: readonly string[];
   /** Names of the tools that may be chosen. */
@@ -34,7 +37,7 @@ export interface ClosedLists {
 export function examinationSchema(parts: Parts, { objects, tools }: ClosedLists): TSchema {
   const object = Type.Enum([...new Set([...objects, GLOBAL])], { description: 'A listed object.' });
   const list = (item: { properties: Record<string, TSchema> }, closed: Record<string, TSchema>, minItems: number, description: string) =>
-    Type.Array(Type.Object({ ...item.properties, ...closed }), { minItems, description });
+    Type.Array(Type.Object({ ...item.properties, ...closed }), { minItems, maxItems: MAX_ENTRIES, description });
   return Type.Object({
     ...(parts.boxes ? { boxes: Type.Optional(list(Boxed, { object }, 0, 'Where the objects are.')) } : {}),
     ...(parts.detection ? { distortion_set: list(Detected, { object, distortions: Type.Array(DistortionCategory, { minItems: 1 }) }, 1, 'Distortions by object.') } : {}),
@@ -56,7 +59,7 @@ function mend(value: Record<string, unknown>, { objects, tools }: ClosedLists, r
   const allowed = [...objects, GLOBAL];
   const object = (word: unknown) => canonical(word, allowed, WHOLE, repaired);
   const category = (word: unknown) => canonical(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, repaired);
-  const tool = (word: unknown) => canonical(typeof word === 'string' ? registry.find(word)?.name ?? word : word, tools, {}, repaired);
+  const tool = (word: unknown) => canonicalTool(word, tools, registry, repaired);
   const lists: Record<string, (given: unknown) => unknown> = {
     distortion_set: (given) => mapRecords(
       asEntries(given, 'distortion_set', (name, distortions) => [{ object: name, distortions }], repaired),

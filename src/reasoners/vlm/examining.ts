@@ -45,11 +45,12 @@ async function oneByOne(wanted: Parts, named: DistortionSet | null, objects: rea
   return { ...detected, ...analysed, ...selected };
 }
 
-function partsOf({ plan: { plan: flags }, tools, ungrounded }: ExamineRequest, { chain }: Workplace): Parts {
+function partsOf(request: ExamineRequest, { chain }: Workplace): Parts {
+  const { plan: { plan: flags }, ungrounded } = request;
   return {
     detection: flags.distortion_detection, analysis: flags.distortion_analysis,
     // Without tools there is nothing to choose from.
-    selection: flags.tool_selection && tools.length > 0,
+    selection: flags.tool_selection && choosableTools(request).length > 0,
     // A call for boxes alone would be in vain where no back end finds any.
     boxes: ungrounded.length > 0 && chain.executor.some(({ capabilities }) => capabilities.grounding),
   };

@@ -1,12 +1,12 @@
 // What the planner's model may say, and the plan that follows from it by rule.
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { explain, issue } from '../../../schemas/explain.ts';
 import { ValidationError } from '../../../schemas/model.ts';
 import { PlanControlFlags, type PlannerOutput } from '../../../schemas/planner.ts';
 import { DISTORTION_CATEGORIES, DistortionCategory, GLOBAL, NonBlank, OrNull } from '../../../schemas/vocabulary.ts';
 import { derivePlan, type PlanSituation } from '../../pipeline/plan-rules.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
-import { asEntries, canonical, CATEGORY_SYNONYMS, mapRecords, type Repaired } from './repairs.ts';
+import { asEntries, canonical, canonicalTool, CATEGORY_SYNONYMS, mapRecords, type Repaired } from './repairs.ts';
 
 const MAX_OBJECTS = 16;
 
@@ -23,9 +23,14 @@ export const PlanReply = Type.Object({
 }, { description: 'The plan.' });
 type PlanReply = Static<typeof PlanReply>;
 
+/** As a provider gets it: with the tools that there are, so that no other can be named. */
+export const planSchema = (tools: readonly string[]): TSchema => (tools.length === 0 ? PlanReply : Type.Object({
+  ...PlanReply.properties, required_tool: OrNull(Type.Enum([...tools]), 'A listed tool that the question names, or null.'),
+}, { description: 'The plan.' }));
+
 /** Flags, source and reference mode are never taken over: they follow from the rest by the paper's rules. */
 export function readPlan(value: Record<string, unknown>, registry: ToolRegistry, situation: PlanSituation, repaired: Repaired): PlannerOutput {
-  const draft = mend(value, repaired);
+  const draft = mend(value, registry, repaired);
   const issues = explain(PlanReply, draft);
   if (issues.length > 0) throw new ValidationError('planner answer', issues);
   const reply = draft as PlanReply;
@@ -42,8 +47,18 @@ export function readPlan(value: Record<string, unknown>, registry: ToolRegistry,
   return plan;
 }
 
-function mend(value: Record<string, unknown>, repaired: Repaired): Record<string, unknown> {
+/** Words for "no tool was named". */
+const NO_TOOL = ['', 'none', 'null', 'n/a'];
+const REFERENCE_SYNONYMS = { 'no reference': 'No-Reference', nr: 'No-Reference', 'full reference': 'Full-Reference', fr: 'Full-Reference' };
+
+function mend(value: Record<string, unknown>, registry: ToolRegistry, repaired: Repaired): Record<string, unknown> {
   const scope = value['query_scope'];
+  const source = value['distortion_source'];
+  const mode = value['reference_mode'];
+  const tool = value['required_tool'];
+  const isNoTool = typeof tool === 'string' && NO_TOOL.includes(tool.trim().toLowerCase());
+  if (isNoTool) repaired(`"${tool}" read as no tool`);
+  if (typeof scope === 'string') repaired('query_scope given as one word');
   const distortions = asEntries(value['distortions'], 'distortions', (object, categories) => [{ object, categories }], repaired);
   return {
     ...value,
@@ -55,7 +70,9 @@ function mend(value: Record<string, unknown>, repaired: Repaired): Record<string
         categories: Array.isArray(entry['categories']) ? entry['categories'].map((word: unknown) => canonical(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, repaired)) : entry['categories'],
       })),
     }),
-    ...(value['required_tool'] === '' || value['required_tool'] === 'None' ? { required_tool: null } : {}),
+    ...(source === undefined ? {} : { distortion_source: canonical(source, ['Explicit', 'Inferred'], {}, repaired) }),
+    ...(mode === undefined ? {} : { reference_mode: canonical(mode, ['Full-Reference', 'No-Reference'], REFERENCE_SYNONYMS, repaired) }),
+    ...(tool === undefined ? {} : { required_tool: isNoTool ? null : canonicalTool(tool, [...registry.names], registry, repaired) }),
   };
 }
 

@@ -1,7 +1,7 @@
 // Role 1 with a model: what is asked. Where the embedded planner is certain, no model is asked at all.
 import type { PlanProposal, PlanRequest } from '../reasoner.ts';
 import type { TimeLimit } from '../../vlm/session.ts';
-import { PlanReply, readPlan } from './plan-reply.ts';
+import { planSchema, readPlan } from './plan-reply.ts';
 import { PLANNER_PROMPT_VERSION, PLANNER_SYSTEM, plannerPrompt } from './planner-prompt.ts';
 import type { Spoke, Workplace } from './reasoner.ts';
 
@@ -18,7 +18,7 @@ export async function planWithModel(request: PlanRequest, workplace: Workplace, 
     compose: async () => ({
       task: 'planner', promptVersion: PLANNER_PROMPT_VERSION, system: PLANNER_SYSTEM, prompt: plannerPrompt(request, request.tools),
       pictures: isPaper ? [await pictures.whole()] : [],
-      schema: PlanReply, logprobs: false,
+      schema: planSchema(request.tools.map(({ name }) => name)), logprobs: false,
       read: (value, _reply, repaired) => readPlan(value, registry, situation, repaired),
     }),
   }, time);

@@ -1,5 +1,6 @@
 // The only things that are mended in a model's answer: case, known synonyms, and the two shapes a list by object may have. Each is reported.
 import type { DistortionCategory, Level, Severity } from '../../../schemas/vocabulary.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
 
 export type Repaired = (what: string) => void;
 
@@ -31,6 +32,15 @@ export function canonical(word: unknown, allowed: readonly string[], synonyms: R
   if (found === undefined) return word;
   repaired(`"${word.slice(0, 40)}" read as "${found}"`);
   return found;
+}
+
+/** The registry's name of a tool, whatever case or alias it was given in. */
+export function canonicalTool(word: unknown, allowed: readonly string[], registry: ToolRegistry, repaired: Repaired): unknown {
+  if (typeof word !== 'string' || allowed.includes(word)) return word;
+  const name = registry.find(word.trim())?.name;
+  if (name === undefined || !allowed.includes(name)) return word;
+  repaired(`"${word.slice(0, 40)}" read as "${name}"`);
+  return name;
 }
 
 /** { vehicle: … } as [{ object: "vehicle", … }]: providers' schemas know no free keys, the pipeline's models do. */

@@ -28,7 +28,7 @@ export async function summarizeWithModel(request: SummaryRequest, workplace: Wor
         schema, logprobs: wantsLogprobs,
         read: (value, { tokens }, repaired) => {
           const summary = readSummary(value, schema, form, repaired);
-          return { reply: summary, own: mode === 'scoring' ? probabilitiesOf(summary, levelsFromLogprobs(tokens, 'final_answer')) : null };
+          return { reply: summary, own: mode === 'scoring' ? probabilitiesOf(summary, levelsFromLogprobs(tokens, 'final_answer', value['final_answer'])) : null };
         },
       };
     },
