@@ -33,7 +33,7 @@ import numpy as np  # noqa: E402
 
 from iqa_sidecar.contract import MEDIA_TYPE  # noqa: E402
 from iqa_sidecar.models.features import efficientnet_features  # noqa: E402
-from iqa_sidecar.models.networks import EFFICIENTNET, models_folder  # noqa: E402
+from iqa_sidecar.models.networks import EFFICIENTNET, model_folders  # noqa: E402
 from iqa_sidecar.models.runtime import find_obstacle  # noqa: E402
 from iqa_sidecar.picture import Picture  # noqa: E402
 from tests.sidecar_process import Sidecar, build_frame, call  # noqa: E402
@@ -108,7 +108,7 @@ def measure_environment() -> int:
     # Some are for other Python versions and not installed here.
     packages = [package for package in metadata.distributions() if package.name.lower().replace("_", "-") in names]
     files = [Path(str(file.locate())) for package in packages for file in package.files or []]
-    files += models_folder().rglob("*")
+    files += model_folders()[0].rglob("*")
     return round(sum(file.stat().st_size for file in files if file.is_file()) / 1e6)
 
 
