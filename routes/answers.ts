@@ -1,5 +1,5 @@
-// The answers of a route for its OpenAPI description: a sentence and the headers per status, one schema for all problems.
-import type { TSchema } from 'typebox';
+// The answers of a route for its OpenAPI description: a sentence and the headers per status, one schema for all problems, the id that joins them to a request.
+import Type, { type TSchema } from 'typebox';
 import { Problem } from '../schemas/problem.ts';
 
 const MEANINGS = {
@@ -17,6 +17,11 @@ const MEANINGS = {
   504: 'It took too long.',
 } as const;
 type Status = keyof typeof MEANINGS;
+
+/** Of a request that may name itself. */
+export const OWN_REQUEST_ID = {
+  'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
+};
 
 /** Every answer of every route has it. */
 export const REQUEST_ID_HEADER = {

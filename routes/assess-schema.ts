@@ -4,7 +4,7 @@ import { AssessJsonRequest, AssessmentId, AssessRequest } from '../schemas/asses
 import { Assessment } from '../schemas/assessment.ts';
 import { Problem } from '../schemas/problem.ts';
 import { AcceptedEvent, StageEvent, STREAM_EVENTS, ToolProgressEvent } from '../schemas/progress.ts';
-import { problems, REQUEST_ID_HEADER } from './answers.ts';
+import { OWN_REQUEST_ID, problems, REQUEST_ID_HEADER } from './answers.ts';
 
 const EVENT_DATA = {
   accepted: AcceptedEvent, stage: StageEvent, tool: ToolProgressEvent, result: Assessment, error: Problem,
@@ -27,7 +27,7 @@ export const assessSchema = {
   headers: Type.Object({
     'if-none-match': Type.Optional(Type.String({ description: 'ETag of an answer that you have: if this request would have the same one, it is answered 412 and nothing is computed.' })),
     'x-assessment-id': Type.Optional(AssessmentId('Your own id of this assessment, a UUID that nobody can guess; where checkpoints are on, an interrupted run is resumed under it.')),
-    'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
+    ...OWN_REQUEST_ID,
   }),
   body: {
     content: {

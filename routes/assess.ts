@@ -1,7 +1,6 @@
 // POST /assess: the door. Receives a form or JSON, answers with JSON or a stream of events; the work is the reception's.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Logger } from 'pino';
-import type { AssessJsonRequest, AssessRequest } from '../schemas/assess-request.ts';
 import type { Assessment } from '../schemas/assessment.ts';
 import { IqaError } from '../src/errors.ts';
 import { etagOf, matchesEtag, type Identify } from '../src/identity.ts';
@@ -10,7 +9,7 @@ import { receiveJson } from '../src/images/json-intake.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
 import type { Reception } from '../src/reception.ts';
 import { assessSchema } from './assess-schema.ts';
-import { bodyLimitFor, buildDoor, type DoorOptions } from './door.ts';
+import { buildDoor, type DoorOptions } from './door.ts';
 import { EVENT_STREAM, sendEvents } from './event-stream.ts';
 import { hangUpSignal } from './hang-up.ts';
 
@@ -20,24 +19,17 @@ export interface AssessRouteOptions extends DoorOptions {
 }
 
 export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async (app, options) => {
-  const { receive, identify, limits } = options;
-  const { onRequest, preValidation, receivedBy } = buildDoor(options, receiveUpload);
-  const bodyLimit = bodyLimitFor(limits);
-  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
+  const { receive, identify } = options;
+  const { receivedBy, ...entrance } = buildDoor(app, options, { form: receiveUpload, json: receiveJson });
 
   app.route({
     method: 'POST',
     url: '/assess',
-    bodyLimit,
     schema: assessSchema,
-    onRequest,
-    preValidation,
+    ...entrance,
     handler: async (request, reply) => {
       const signal = hangUpSignal(reply);
-      const { session, files } = receivedBy(request);
-      const upload = files
-        ? { files, body: request.body as AssessRequest }
-        : await receiveJson(request.body as AssessJsonRequest, session, limits.maxUploadBytes);
+      const { session, ...upload } = await receivedBy(request);
       const digest = await identify(upload);
       const etag = etagOf(digest);
       if (matchesEtag(request.headers['if-none-match'], etag)) throw new IqaError('IQA_INPUT_UNCHANGED', 'The answer is the one you have: same inputs, same versions', { etag });

@@ -7,8 +7,8 @@ import { Comparison } from '../schemas/comparison.ts';
 import { PICTURES_AT_ONCE, type Comparer } from '../src/comparison/comparer.ts';
 import { receiveComparison, receiveJsonComparison } from '../src/images/comparison-intake.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
-import { answer, problems } from './answers.ts';
-import { bodyLimitFor, buildDoor, type DoorOptions } from './door.ts';
+import { answer, OWN_REQUEST_ID, problems } from './answers.ts';
+import { buildDoor, type DoorOptions } from './door.ts';
 import { hangUpSignal } from './hang-up.ts';
 
 export interface CompareRouteOptions extends DoorOptions {
@@ -21,32 +21,23 @@ const schema = {
   description: 'Asks the same question about every picture and ranks the answers: scores with intervals, and for every two pictures which is better, how sure '
     + 'that is, and what is worse in the other. Where the intervals do not tell two of them apart it says "too close to call". With a reference, of which '
     + 'all pictures are versions, the full-reference tools are used. Each picture is one assessment; all files together may be as large as two.',
-  headers: Type.Object({
-    'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
-  }),
+  headers: Type.Object(OWN_REQUEST_ID),
   body: { content: { 'multipart/form-data': { schema: CompareRequest }, 'application/json': { schema: CompareJsonRequest } } },
   response: { 200: answer('The ranking.', Comparison), ...problems(400, 408, 413, 415, 422, 500, 502, 503, 504) },
 };
 
 export const compareRoutes: FastifyPluginAsyncTypebox<CompareRouteOptions> = async (app, options) => {
-  const { compare, limits } = options;
-  const { onRequest, preValidation, receivedBy } = buildDoor(options, receiveComparison, PICTURES_AT_ONCE);
-  const bodyLimit = bodyLimitFor(limits);
-  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
+  const { compare } = options;
+  const { receivedBy, ...entrance } = buildDoor(app, options, { form: receiveComparison, json: receiveJsonComparison }, PICTURES_AT_ONCE);
 
   app.route({
     method: 'POST',
     url: '/compare',
-    bodyLimit,
     schema,
-    onRequest,
-    preValidation,
+    ...entrance,
     handler: async (request, reply) => {
       const signal = hangUpSignal(reply);
-      const { session, files } = receivedBy(request);
-      const upload = files
-        ? { files, body: request.body as CompareRequest }
-        : await receiveJsonComparison(request.body as CompareJsonRequest, session, limits.maxUploadBytes);
+      const { session, ...upload } = await receivedBy(request);
       return orAborted(compare({ ...upload, session, requestId: request.id, log: request.log as Logger, signal }), signal);
     },
   });

@@ -1,5 +1,5 @@
 // The entrance that all routes with pictures share: a seat in the house, a place in the spool, a watch on the upload, the form read before the schema sees it.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from '../src/admission.ts';
 import { IqaError } from '../src/errors.ts';
 import { refuseDepth } from '../src/images/form.ts';
@@ -16,22 +16,32 @@ export interface DoorOptions {
 
 interface Received<Files> {
   session: SpoolSession;
-  /** Of a form; null for JSON, whose files the handler stores. */
+  /** Of a form; null for JSON, whose files are stored once the schema has seen it. */
   files: Files | null;
   stopWatching: () => void;
 }
 
-type ReceiveForm<Files> = (request: FastifyRequest, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Record<string, unknown> }>;
+/** How files reach the spool: from a form before the schema checks its fields, from JSON afterwards. */
+export interface Intake<Files, Json, Body> {
+  form: (request: FastifyRequest, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Record<string, unknown> }>;
+  json: (body: Json, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Body }>;
+}
 
-export interface Door<Files> {
+export interface Door<Files, Body> {
+  bodyLimit: number;
   onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   preValidation: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** What has come in with the request, which is complete now. */
-  receivedBy: (request: FastifyRequest) => Omit<Received<Files>, 'stopWatching'>;
+  receivedBy: (request: FastifyRequest) => Promise<{ session: SpoolSession; files: Files; body: Body }>;
 }
 
 /** `seats`: how many places the request will work in at once. */
-export function buildDoor<Files>({ admission, spool, limits, uploadIdleMs }: DoorOptions, receiveForm: ReceiveForm<Files>, seats = 1): Door<Files> {
+export function buildDoor<Files, Json, Body>(
+  app: FastifyInstance, { admission, spool, limits: { maxUploadBytes }, uploadIdleMs }: DoorOptions, intake: Intake<Files, Json, Body>, seats = 1,
+): Door<Files, Body> {
+  // Two files as large as they may be, and the rest; base64 is a third longer than what it carries.
+  const bodyLimit = Math.ceil((2 * maxUploadBytes + 1_000_000) * 4 / 3);
+  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
   const inside = new WeakMap<FastifyRequest, Received<Files>>();
   const find = (request: FastifyRequest): Received<Files> => {
     const received = inside.get(request);
@@ -39,6 +49,7 @@ export function buildDoor<Files>({ admission, spool, limits, uploadIdleMs }: Doo
     return received;
   };
   return {
+    bodyLimit,
     // Before the body is read: what is refused for want of room never reaches the disk.
     async onRequest(request, reply) {
       const leave = admission.enter(seats);
@@ -61,23 +72,21 @@ export function buildDoor<Files>({ admission, spool, limits, uploadIdleMs }: Doo
       }
       const received = find(request);
       try {
-        const { files, body } = await receiveForm(request, received.session, limits.maxUploadBytes);
+        const { files, body } = await intake.form(request, received.session, maxUploadBytes);
         received.files = files;
         request.body = body;
       } catch (error) {
         if (!reply.sent) throw error;
       }
     },
-    receivedBy(request) {
-      const received = find(request);
-      received.stopWatching();
-      return received;
+    async receivedBy(request) {
+      const { session, files, stopWatching } = find(request);
+      stopWatching();
+      const upload = files ? { files, body: request.body as Body } : await intake.json(request.body as Json, session, maxUploadBytes);
+      return { session, ...upload };
     },
   };
 }
-
-/** Two files as large as they may be, and the rest; base64 is a third longer than what it carries. */
-export const bodyLimitFor = ({ maxUploadBytes }: DoorOptions['limits']): number => Math.ceil((2 * maxUploadBytes + 1_000_000) * 4 / 3);
 
 function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number): void {
   if (reply.sent) return;

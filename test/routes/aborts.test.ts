@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import type { AddressInfo } from 'node:net';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { Assessment } from '../../schemas/assessment.ts';
 import type { Problem } from '../../schemas/problem.ts';
 import { createSpool } from '../../src/images/spool.ts';
@@ -17,48 +17,48 @@ const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config, pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 300 } },
 });
 
-t.test('a client that hangs up stops the call to the sidecar, and its files go', async (t) => {
-  let measuring = 0;
-  let stopped = 0;
+/** Never answers; counts who asks and who goes. */
+async function countingSidecar(t: Test) {
+  const calls = { measuring: 0, stopped: 0 };
   const origin = await slowSidecar(t, (response) => {
-    measuring += 1;
-    response.on('close', () => { stopped += 1; });
+    calls.measuring += 1;
+    response.on('close', () => { calls.stopped += 1; });
   });
+  return { origin, calls };
+}
+
+t.test('a client that hangs up stops the call to the sidecar, and its files go', async (t) => {
+  const { origin, calls } = await countingSidecar(t);
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const { payload, headers } = await formRequest({ image: picture });
   const asking = fetch(`${address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string>, signal: controller.signal });
-  await until(() => measuring > 0);
+  await until(() => calls.measuring > 0);
   controller.abort();
   await t.rejects(asking);
-  await until(() => stopped === measuring);
+  await until(() => calls.stopped === calls.measuring);
   await until(() => readdirSync(spool.dir).length === 0);
   t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
   t.ok(logs.some((line) => line['msg'] === 'Client hung up'));
 });
 
 t.test('a client that hangs up during a comparison stops all of its runs, and its files go', async (t) => {
-  let measuring = 0;
-  let stopped = 0;
-  const origin = await slowSidecar(t, (response) => {
-    measuring += 1;
-    response.on('close', () => { stopped += 1; });
-  });
+  const { origin, calls } = await countingSidecar(t);
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const images = await Promise.all([1, 2, 3, 4].map((seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()));
   const { payload, headers } = await compareRequest({ images });
   const asking = fetch(`${address}/compare`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string>, signal: controller.signal });
-  await until(() => measuring >= 2);
+  await until(() => calls.measuring >= 2);
   t.match((await app.inject('/ready')).json<{ load?: object }>().load, { running: 2, waiting: 0 }, 'two pictures at work in two seats');
   controller.abort();
   await t.rejects(asking);
-  await until(() => stopped === measuring);
+  await until(() => calls.stopped === calls.measuring);
   await until(() => readdirSync(spool.dir).length === 0);
   await until(async () => (await app.inject('/ready')).json<{ load?: { running: number } }>().load?.running === 0);
-  t.equal(measuring, 2, 'the other two never began');
+  t.equal(calls.measuring, 2, 'the other two never began');
   t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
 });
 

@@ -1,6 +1,4 @@
 // Providers whose envelope is right and whose content is not: keys in disguise, counts that are none, log-probabilities in ruins, long and odd answers.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { issue } from '../../schemas/explain.ts';
 import { ValidationError } from '../../schemas/model.ts';
@@ -8,32 +6,18 @@ import { createGuardedFetch } from '../../src/vlm/guarded-fetch.ts';
 import { levelsFromLogprobs } from '../../src/vlm/level-probabilities.ts';
 import { createKeyRemover, createRedactor, Secret } from '../../src/vlm/secret.ts';
 import type { VLMError } from '../../src/vlm/vlm-error.ts';
-import { backendsFor, sessionFor, SIMPLE_REQUEST, YES_OR_NO } from '../support/models.ts';
+import { BACKEND_NAMES, startBareServer } from '../support/bare-server.ts';
+import { sessionFor, SIMPLE_REQUEST, YES_OR_NO } from '../support/models.ts';
+import type { Wire } from '../support/provider-double.ts';
 
 const KEY = 'sk-odd_Contents-1234567890';
 const SAID = '{"answer":"yes"}';
-type Wire = 'openai' | 'anthropic' | 'google';
-const NAMES = { openai: 'openai.gpt-4o', anthropic: 'anthropic.claude-3.5-sonnet', google: 'google.gemini-3.5-flash-lite' };
-const WIRES = Object.keys(NAMES) as Wire[];
+const WIRES = Object.keys(BACKEND_NAMES) as Wire[];
 
 /** A server that sends these texts, one after the other, with these headers. */
 async function serve(t: Test, wire: Wire, bodies: string[], headers: Record<string, string> = { 'content-type': 'application/json' }) {
-  let asked = 0;
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => { response.writeHead(200, headers).end(bodies[asked++] ?? '{}'); });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const environment = {
-    openai: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1` }, anthropic: { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url },
-    google: { GOOGLE_API_KEY: KEY, GOOGLE_API_BASE_URL: url },
-  }[wire];
-  const [backend] = backendsFor(environment, NAMES[wire]);
-  return { backend: backend!, ask: () => backend!.client.generate({ ...SIMPLE_REQUEST, logprobs: 5 }, AbortSignal.timeout(20_000)), asked: () => asked };
+  const server = await startBareServer(t, wire, KEY, (response, before) => { response.writeHead(200, headers).end(bodies[before] ?? '{}'); });
+  return { ...server, ask: () => server.backend.client.generate({ ...SIMPLE_REQUEST, logprobs: 5 }, AbortSignal.timeout(20_000)) };
 }
 
 /** The answer in one or several pieces, as each wire has them. */

@@ -1,39 +1,21 @@
 // Providers that behave oddly but within their rules: bare HTTP answers, written by hand from their documentation and independent of the scripted double.
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { levelsFromLogprobs } from '../../src/vlm/level-probabilities.ts';
 import { VLMError } from '../../src/vlm/vlm-error.ts';
-import { backendsFor, sessionFor, SIMPLE_REQUEST } from '../support/models.ts';
+import { startBareServer } from '../support/bare-server.ts';
+import { sessionFor, SIMPLE_REQUEST } from '../support/models.ts';
+import type { Wire } from '../support/provider-double.ts';
 
-type Wire = 'openai' | 'anthropic' | 'google';
 type Answer = (response: ServerResponse) => void;
-const NAMES = { openai: 'openai.gpt-4o', anthropic: 'anthropic.claude-3.5-sonnet', google: 'google.gemini-3.5-flash-lite' };
+const KEYS = { openai: 'sk-odd-1234567890', anthropic: 'sk-ant-odd-1234567890', google: 'AIzaOdd1234567890abc' };
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Answer => (response) => { response.writeHead(status, { ...JSON_TYPE, ...headers }).end(JSON.stringify(body)); };
 
 /** A server that gives one answer after the other, whatever it is asked. */
-async function serve(t: Test, wire: Wire, ...answers: Answer[]) {
-  let asked = 0;
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => { (answers[asked++] ?? json({}, 418))(response); });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const environment = {
-    openai: { OPENAI_API_KEY: 'sk-odd-1234567890', OPENAI_BASE_URL: `${url}/v1` },
-    anthropic: { ANTHROPIC_API_KEY: 'sk-ant-odd-1234567890', ANTHROPIC_BASE_URL: url },
-    google: { GOOGLE_API_KEY: 'AIzaOdd1234567890abc', GOOGLE_API_BASE_URL: url },
-  }[wire];
-  const [backend] = backendsFor(environment, NAMES[wire]);
-  return { backend: backend!, asked: () => asked };
-}
+const serve = (t: Test, wire: Wire, ...answers: Answer[]) => startBareServer(t, wire, KEYS[wire], (response, before) => { (answers[before] ?? json({}, 418))(response); });
 
 const SAID = '{"answer":"yes"}';
 const ENVELOPES: Record<Wire, Answer[]> = {

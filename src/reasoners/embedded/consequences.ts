@@ -60,7 +60,7 @@ const BY_SIDE: Readonly<Record<string, Consequence>> = {
   'over-sharpening': { does: ['Edges have thin halos', 'Edges have broad halos and look artificial'], improve: 'Less sharpening would remove it' },
   blocking: {
     does: ['Block edges can be seen in smooth areas', 'The picture breaks up into blocks and fine texture is gone'],
-    improve: 'Only a copy saved at a higher quality would help: what compression dropped cannot be brought back',
+    improve: BY_CATEGORY.Compression.improve,
   },
   'colour noise': { does: ['Smooth areas show coloured speckles', 'Coloured speckles cover fine detail'], improve: 'Denoising the colours would remove most of it' },
   'stray pixels': { does: ['Single pixels stick out', 'Stray pixels catch the eye before anything else'], improve: 'A median filter would remove most of them' },
