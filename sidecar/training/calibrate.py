@@ -7,10 +7,9 @@ picture) are optional, and a column tool:NAME is taken as it is instead of runni
 from __future__ import annotations
 
 import argparse
-from multiprocessing import Pool
+from functools import partial
 from pathlib import Path
 
-import cv2
 import numpy as np
 
 from iqa_sidecar.picture import TooManyPixelsError, UndecodableError
@@ -19,6 +18,7 @@ from training.calibration_files import Calibrated, write_files
 from training.fit_calibration import ANCHORS, predict_held_out
 from training.folds import agree
 from training.logistic import fit_curve
+from training.parallel import map_pictures
 from training.ratings import Split, choose_scale, group_rows, read_numbers, read_rated, read_split
 from training.report_learned import spread
 from training.score import score_row
@@ -103,11 +103,10 @@ def score_missing(table: Table, names: list[str], folder: Path, processes: int) 
             if row.get(column) and not (folder / row[column]).is_file():
                 raise SystemExit(f"Expected the manifest's pictures in {folder} but {row[column]} is not there")
     print(f"Running {', '.join(missing)} on {len(table)} pictures", flush=True)
-    with Pool(processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        try:
-            scored = pool.starmap(score_or_explain, [(row, folder, missing) for row in table.rows], chunksize=4)
-        except ValueError as error:
-            raise SystemExit(str(error)) from error
+    try:
+        scored = map_pictures(partial(score_or_explain, folder=folder, tools=missing), table.rows, processes)
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
     rows = [{column: str(value) for column, value in row.items()} for row in scored]
     columns = [*table.columns, *(f"tool:{name}" for name in missing)]
     return Table([{column: row.get(column, "") for column in columns} for row in rows])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.learned.comparison import compare_pictures
 from iqa_sidecar.picture import Pair
+from training.parallel import map_pictures
 from training.score import read_picture
 from training.tables import Table
 
@@ -25,8 +24,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     rows = Table.read([arguments.manifest]).rows
-    with Pool(arguments.processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        values = pool.map(partial(compare_row, folder=arguments.folder), rows, chunksize=8)
+    values = map_pictures(partial(compare_row, folder=arguments.folder), rows, arguments.processes)
     np.savez(arguments.output, names=np.array([row["file"] for row in rows]), values=np.stack(values))
     print(f"{len(rows)} pairs in {arguments.output}")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.models.features import FEATURE_COUNT, efficientnet_features
+from training.parallel import map_pictures
 from training.score import read_picture
 from training.tables import Table
 
@@ -25,8 +24,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])
     names = sorted({row[column] for row in table.rows for column in ("file", "reference") if row.get(column)})
-    with Pool(arguments.processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        rows = pool.map(partial(features_of, folder=arguments.folder), names, chunksize=8)
+    rows = map_pictures(partial(features_of, folder=arguments.folder), names, arguments.processes)
     np.savez(arguments.output, names=np.array(names), features=np.stack(rows).astype(np.float16))
     print(f"{len(names)} pictures, {FEATURE_COUNT} features each, in {arguments.output}")
 

@@ -15,6 +15,7 @@ from sklearn.svm import SVR
 
 from training.fit_calibration import grade_by_tools, read_curves
 from training.folds import rank_correlation, split_groups
+from training.ratings import on_scale
 from training.tables import Numbers, Table, write_rows
 
 # The distortions whose traces the 36 luma features keep. Sharpening, which looks to them like clean detail, was left
@@ -83,8 +84,7 @@ class Rows:
 
 def read_rows(arguments: argparse.Namespace) -> Rows:
     synthetic, rated = Table.read([arguments.synthetic]), Table.read([arguments.rated])
-    span = arguments.label_best - arguments.label_worst
-    rated_grades = np.clip(1 + 4 * (rated.numbers("mos") - arguments.label_worst) / span, 1, 5)
+    rated_grades = np.clip(on_scale(rated.numbers("mos"), arguments.label_worst, arguments.label_best), 1, 5)
     grades = np.concatenate([grade_by_tools(synthetic, read_curves(arguments.curves), arguments.pseudo), rated_grades])
     distortions = np.concatenate([synthetic.texts("distortion"), np.full(len(rated), "rated")])
     return Rows(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from training.folds import agree, split_groups
 from training.logistic import Anchors, Curve, fit_curve
+from training.ratings import on_scale
 from training.tables import Numbers, Table
 
 Mask = NDArray[np.bool_]
@@ -65,8 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table.read(arguments.table)
     curves = read_curves(arguments.curves)
-    span = arguments.label_best - arguments.label_worst
-    labels = np.clip(1 + 4 * (table.numbers(arguments.label) - arguments.label_worst) / span, 1, 5)
+    labels = np.clip(on_scale(table.numbers(arguments.label), arguments.label_worst, arguments.label_best), 1, 5)
     if arguments.pseudo:
         labels = np.where(np.isfinite(labels), labels, grade_by_tools(table, curves, arguments.pseudo))
     fitted = ~np.isin(table.texts("distortion"), arguments.exclude)

@@ -12,6 +12,7 @@ from iqa_sidecar.learned.inputs import MEASURED, PANEL, metric_row
 from iqa_sidecar.learned.seeing import CATEGORIES
 from training.compared import read_compared
 from training.features import read_features
+from training.ratings import on_scale
 from training.tables import Table
 
 Matrix = NDArray[np.float32]
@@ -65,7 +66,7 @@ def read_graded(folder: Path) -> Lesson:
 
 def to_levels(ratings: Labels, scale: str, clip: bool = True) -> Labels:
     worst, best = RATING_ENDS[scale]
-    levels = 1 + 4 * (ratings - worst) / (best - worst)
+    levels = on_scale(ratings, worst, best)
     return np.clip(levels, 1, 5) if clip else levels
 
 

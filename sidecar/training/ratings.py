@@ -1,4 +1,4 @@
-"""What `calibrate` reads from a manifest: ratings as grades from 1 to 5, and which rows are held out."""
+"""Ratings as grades from 1 to 5, and what `calibrate` reads from a manifest: its scale, and which rows are held out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ Mask = NDArray[np.bool_]
 PERCENTILES = (2, 98)
 
 
+def on_scale(ratings: Numbers, worst: float, best: float) -> Numbers:
+    """Ratings as grades: worst counts as 1, best as 5, and what lies beyond them lies beyond these."""
+    return np.asarray(1 + 4 * (ratings - worst) / (best - worst))
+
+
 @dataclass(frozen=True)
 class Scale:
     """The ratings that count as 5 and as 1. Best may be the lower one: differential ratings fall with quality."""
@@ -24,7 +29,7 @@ class Scale:
     said: str
 
     def grade(self, ratings: Numbers) -> Numbers:
-        return np.clip(1 + 4 * (ratings - self.worst) / (self.best - self.worst), 1, 5)
+        return np.clip(on_scale(ratings, self.worst, self.best), 1, 5)
 
 
 @dataclass(frozen=True)

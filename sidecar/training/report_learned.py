@@ -13,22 +13,15 @@ from iqa_sidecar.learned.fitted import Arrays
 from iqa_sidecar.learned.kernel_machine import KernelMachine
 from iqa_sidecar.learned.seeing import CATEGORIES, Standard
 from iqa_sidecar.learned.view import View
+from training.fit_calibration import ANCHORS
 from training.fit_learned import fit_alone_machine, fit_beside, fit_rated
 from training.folds import agree, rank_correlation, split_groups
 from training.lessons import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
 from training.machines import Matrix, apply_standard, fit_view
 
 Numbers = NDArray[np.float64]
-# The metrics with reference that PanelIQA's labels are not made of, and which end of each is good.
-NOT_TEACHING = {
-    "PSNR": "high",
-    "SSIM": "high",
-    "MS-SSIM": "high",
-    "GMSD": "low",
-    "FSIM": "high",
-    "HaarPSI": "high",
-    "VIFp": "high",
-}
+# The metrics with reference that PanelIQA's labels are not made of.
+NOT_TEACHING = ("PSNR", "SSIM", "MS-SSIM", "GMSD", "FSIM", "HaarPSI", "VIFp")
 
 
 def main() -> None:
@@ -129,8 +122,8 @@ def spread_of_metrics(predicted: Numbers, graded: Lesson) -> list[float]:
     """
     originals = graded.table.texts("distortion") == "none"
     each = []
-    for name, best in NOT_TEACHING.items():
-        values = graded.table.numbers(f"tool:{name}") * (1 if best == "high" else -1)
+    for name in NOT_TEACHING:
+        values = graded.table.numbers(f"tool:{name}") * ANCHORS[name].direction
         opinion = np.where(originals, 5.0, by_rank(values))
         each.append(spread(predicted, opinion))
     return [round(float(value), 3) for value in np.median(each, axis=0)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 
 import cv2
@@ -17,6 +16,7 @@ from iqa_sidecar.metrics import brisque
 from iqa_sidecar.picture import Pair, Picture, UndecodableError
 from iqa_sidecar.registry import TOOLS, run_tool
 from iqa_sidecar.tool import ToolError
+from training.parallel import map_pictures
 from training.tables import Table, write_rows
 
 KINDS = ("tools", "measurements", "features")
@@ -34,8 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])
     score = partial(score_row, folder=arguments.folder, kinds=tuple(arguments.values), tools=arguments.tools)
-    with Pool(arguments.processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        scored = pool.map(score, table.rows, chunksize=8)
+    scored = map_pictures(score, table.rows, arguments.processes)
     columns = list(dict.fromkeys([*table.columns, *(column for row in scored for column in row)]))
     write_rows(arguments.output, scored, columns)
 

@@ -74,7 +74,7 @@ def _see_alone(picture: Picture) -> Seen:
     # Which of them is asked: how much it looks like the pictures that the second one learned from.
     share = min(1.0, max(0.0, domain))
     quality = share * distorted + (1 - share) * photographed
-    return Seen(min(5.0, max(1.0, quality)), _named(strengths))
+    return Seen(_clip(quality), _named(strengths))
 
 
 def see_beside(pair: Pair) -> Seen:
@@ -87,7 +87,7 @@ def _see_beside(pair: Pair) -> Seen:
         return Seen(5.0, dict.fromkeys(CATEGORIES, 0.0))
     machine, standard = _load(_path_of(BESIDE_FILE))
     quality, *strengths = machine.predict(standard.apply(compared_row(pair))[None])[0].tolist()
-    quality = min(5.0, max(1.0, quality))
+    quality = _clip(quality)
     return Seen(quality, weigh_by_loss(_named(strengths), quality))
 
 
@@ -109,7 +109,7 @@ def rate_beside(pair: Pair) -> float:
     if _is_identical(pair):
         return 5.0
     machine, standard = _load(_path_of(RATED_FILE))
-    return min(5.0, max(1.0, float(machine.predict(standard.apply(compared_row(pair))[None])[0, 0])))
+    return _clip(float(machine.predict(standard.apply(compared_row(pair))[None])[0, 0]))
 
 
 def _is_identical(pair: Pair) -> bool:
@@ -166,6 +166,10 @@ def _path_of(name: str) -> Path:
     if path is None:
         raise FileNotFoundError(f"Expected the fitted file {name} but it is not there")
     return path
+
+
+def _clip(quality: float) -> float:
+    return min(5.0, max(1.0, quality))
 
 
 def _named(strengths: list[float]) -> dict[str, float]:
