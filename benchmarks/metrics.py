@@ -7,7 +7,7 @@ The pyiqa tier's environment (`npm run test:pyiqa` makes it) is found by itself 
 Photos are resized to 1920 × 1080; the picture that is compared with each is its JPEG of quality 30. Ours and the peers'
 turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where they
 would compute each channel by itself (SSIM, MS-SSIM, VIFp), which is a third of the work; GMSD, which piq reduces to luma
-itself, is timed both ways: on colour, and gray against a gray file's decoded pixels.
+itself, is timed both ways: on colour, and on the pixels of gray files.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def measure_ours(
     image: np.ndarray, reference: np.ndarray, rounds: int, times: dict[str, list[float]], together: list[float]
 ) -> None:
     """Every turn starts from the decoded pixels: nothing is kept of the turn before."""
+    planes = [Picture(pixels).luma_bytes for pixels in (image, reference)]
     for turn in range(rounds + 1):
         for name in (*NINE, *NO_REFERENCE):
             pair = Pair(Picture(image), Picture(reference))
@@ -109,7 +110,7 @@ def measure_ours(
             run_tool(TOOLS[name], pair, False)
             if turn > 0:
                 times.setdefault(name, []).append(time.process_time() - started)
-        pair = Pair(*(Picture(gray_of(pixels), channels=1) for pixels in (image, reference)))
+        pair = Pair(*(Picture(plane) for plane in planes))
         started = time.process_time()
         run_tool(TOOLS["GMSD"], pair, False)
         if turn > 0:
@@ -120,11 +121,6 @@ def measure_ours(
             run_tool(TOOLS[name], pair, False)
         if turn > 0:
             together.append(time.process_time() - started)
-
-
-def gray_of(pixels: np.ndarray) -> np.ndarray:
-    """As a gray file is decoded: three equal channels."""
-    return cv2.cvtColor(Picture(pixels).luma_bytes, cv2.COLOR_GRAY2BGR)
 
 
 def has_library(interpreter: str, library: str) -> bool:

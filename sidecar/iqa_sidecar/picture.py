@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import cv2
 import numpy as np
@@ -35,11 +35,11 @@ class TooManyPixelsError(Exception):
 class Picture:
     """Immutable pixels. Views are read-only arrays, cached because several tools start from the same one."""
 
-    def __init__(self, bgr: NDArray[np.uint8], channels: int = 3, jpeg_quality: int | None = None) -> None:
-        self.bgr = _freeze(np.ascontiguousarray(bgr))
-        self.height, self.width = bgr.shape[:2]
-        # Of the file, before conversion: 1 (gray) or 3.
-        self.channels = channels
+    def __init__(self, pixels: NDArray[np.uint8], jpeg_quality: int | None = None) -> None:
+        """Rows of blue, green and red, or of gray levels."""
+        self._pixels = _freeze(np.ascontiguousarray(pixels))
+        self.height, self.width = pixels.shape[:2]
+        self.channels: Literal[1, 3] = 1 if pixels.ndim == 2 else 3
         # 1..100 from the file's own quantisation tables, None for formats without them.
         self.jpeg_quality = jpeg_quality
         self._derived: dict[str, Any] = {}
@@ -55,16 +55,16 @@ class Picture:
             raise TooManyPixelsError(
                 f"Expected at most {max_pixels} pixels but received {header.width} × {header.height}"
             )
-        bgr = _decode_pixels(data)
-        if bgr is None or bgr.shape != (header.height, header.width, 3):
+        pixels = _decode_pixels(data, header.channels)
+        if pixels is None or pixels.shape[:2] != (header.height, header.width):
             raise UndecodableError("Expected a readable picture but its pixels could not be decoded")
-        return cls(bgr, header.channels, header.jpeg_quality)
+        return cls(pixels, header.jpeg_quality)
 
     def crop(self, box: Box) -> "Picture":
         x, y, width, height = box
         if (x, y, width, height) == (0, 0, self.width, self.height):
             return self
-        return Picture(self.bgr[y : y + height, x : x + width], self.channels, self.jpeg_quality)
+        return Picture(self._pixels[y : y + height, x : x + width], self.jpeg_quality)
 
     def derive(self, name: str, compute: Callable[["Picture"], Derived]) -> Derived:
         """What several tools need but this module does not know of, computed for the first that asks."""
@@ -74,15 +74,21 @@ class Picture:
         return result
 
     @cached_property
+    def bgr(self) -> NDArray[np.uint8]:
+        """Three channels, equal where the picture is gray."""
+        if self.channels == 3:
+            return self._pixels
+        return _freeze(np.asarray(cv2.cvtColor(self._pixels, cv2.COLOR_GRAY2BGR), np.uint8))
+
+    @cached_property
     def luma_bytes(self) -> NDArray[np.uint8]:
         """Rounded to integers, because the metrics' published code takes it from Matlab's rgb2gray."""
         if self.channels == 1:
-            # Its three channels are equal and any weights add up to 1: the fast conversion is exact.
-            return _freeze(np.asarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2GRAY), np.uint8))
+            return self._pixels
         luma = np.empty((self.height, self.width), np.uint8)
         # In float32, because OpenCV's integer version is four times slower; in bands that stay in the cache.
         for band in split_rows(self.height, self.width):
-            exact = cv2.transform(self.bgr[band].astype(np.float32), _LUMA_WEIGHTS)
+            exact = cv2.transform(self._pixels[band].astype(np.float32), _LUMA_WEIGHTS)
             np.copyto(luma[band], exact, casting="unsafe")
         return _freeze(luma)
 
@@ -148,10 +154,11 @@ def _make_even(plane: NDArray[Scalar]) -> NDArray[Scalar]:
     return np.pad(plane, ((0, height % 2), (0, width % 2)), "edge") if height % 2 or width % 2 else plane
 
 
-def _decode_pixels(data: bytes | bytearray) -> NDArray[np.uint8] | None:
+def _decode_pixels(data: bytes | bytearray, channels: int) -> NDArray[np.uint8] | None:
+    kind = cv2.IMREAD_GRAYSCALE if channels == 1 else cv2.IMREAD_COLOR
     try:
-        # The service has applied the EXIF orientation already; IMREAD_COLOR turns gray into three equal channels.
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+        # The service has applied the EXIF orientation already.
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), kind | cv2.IMREAD_IGNORE_ORIENTATION)
     except cv2.error:
         return None
     return None if pixels is None else np.asarray(pixels, np.uint8)

@@ -62,7 +62,7 @@ class Workbench:
         self._pairs = {WHOLE_PICTURE: Pair(picture, other, keeps_maps=bool(command.regions))}
         self._boxes = command.regions
         self._jpeg_quality = picture.jpeg_quality if command.jpeg_quality is None else command.jpeg_quality
-        return Loaded(picture.width, picture.height, 1 if picture.channels == 1 else 3, milliseconds_since(started))
+        return Loaded(picture.width, picture.height, picture.channels, milliseconds_since(started))
 
     def obey(self, command: Command) -> Reply:
         if isinstance(command, Measure):

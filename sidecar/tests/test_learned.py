@@ -168,6 +168,13 @@ def test_a_machine_returns_what_its_landmarks_were_taught() -> None:
     assert squared_distances(landmarks, landmarks).tolist()[0] == [0, 17, 20]
 
 
+def test_likeness_is_a_mean_over_groups_with_the_kernels_own_tails() -> None:
+    rows, landmarks = np.array([[0, 0, 0]], np.float32), np.array([[3, 4, 2]], np.float32)
+    kernel = Kernel(np.array([0, 2]), np.array([0.1, 0.5], np.float32), 3, exponent=1.5)
+    expected = ((np.exp(-0.1 * 5**1.5) + np.exp(-0.5 * 2**1.5)) / 2) ** 3
+    assert kernel.compare(rows, landmarks).item() == pytest.approx(expected, rel=1e-5)
+
+
 def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> None:
     seen = {**dict.fromkeys(seeing.CATEGORIES, 0.0), "Compression": 2.0, "Blurs": 1.0}
     worse, milder = (seeing.weigh_by_loss(seen, quality) for quality in (1.5, 4.9))

@@ -45,9 +45,17 @@ def test_png_pixels_are_exact() -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".jpg"])
 def test_gray_becomes_three_equal_channels(suffix: str) -> None:
-    picture = Picture.decode(encode(suffix, PHOTO[..., 0]), MAX_PIXELS)
+    data = encode(suffix, PHOTO[..., 0])
+    picture = Picture.decode(data, MAX_PIXELS)
     assert picture.channels == 1
-    assert (picture.bgr[..., 0] == picture.bgr[..., 2]).all()
+    assert (picture.bgr == cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)).all()
+    assert (picture.crop((3, 4, 20, 30)).bgr == picture.bgr[4:34, 3:23]).all()
+
+
+def test_sixteen_bits_of_gray_are_read_as_sixteen_bits_of_colour_are() -> None:
+    levels = np.random.default_rng(1).integers(0, 2**16, (60, 90), dtype=np.uint16)
+    _done, data = cv2.imencode(".png", levels)
+    assert (Picture.decode(data.tobytes(), MAX_PIXELS).bgr == cv2.imdecode(data, cv2.IMREAD_COLOR)).all()
 
 
 @pytest.mark.parametrize("quality", [1, 10, 35, 50, 75, 90, 95, 100])
@@ -110,11 +118,11 @@ def test_thousands_of_scans_are_refused_by_the_header() -> None:
 
 
 def test_views_cannot_be_written() -> None:
-    picture = Picture(PHOTO)
-    for view in (picture.bgr, picture.luma, picture.luma_bytes, picture.half_luma):
-        with pytest.raises(ValueError, match="read-only"):
-            view[0, 0] = 0
-    assert picture.luma is picture.luma
+    for picture in (Picture(PHOTO), Picture(PHOTO[..., 0])):
+        for view in (picture.bgr, picture.luma, picture.luma_bytes, picture.half_luma):
+            with pytest.raises(ValueError, match="read-only"):
+                view[0, 0] = 0
+        assert picture.luma is picture.luma
 
 
 def test_crops() -> None:
@@ -134,8 +142,8 @@ def test_luma_is_that_of_rgb2gray() -> None:
 def test_the_luma_of_a_gray_file_is_its_only_channel() -> None:
     levels = np.arange(256, dtype=np.uint8).reshape(16, 16)
     equal = np.repeat(levels[..., None], 3, axis=2)
-    assert np.array_equal(Picture(equal, channels=1).luma_bytes, levels)
-    assert np.array_equal(Picture(equal, channels=3).luma_bytes, levels)
+    assert np.array_equal(Picture(levels).luma_bytes, levels)
+    assert np.array_equal(Picture(equal).luma_bytes, levels)
 
 
 def test_halving_repeats_an_odd_last_row() -> None:

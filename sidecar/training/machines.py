@@ -80,6 +80,7 @@ class Machine:
             "starts": self.kernel.starts,
             "gamma": self.kernel.gamma,
             "power": np.array(self.kernel.power),
+            "exponent": np.array(self.kernel.exponent),
             "landmarks": self.landmark_bytes,
             "landmark_scale": self.landmark_scale,
             "weights": weights.astype(np.float32),

@@ -134,13 +134,16 @@ def _halve(plane: Plane) -> Plane:
     return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-COMPARED = (
-    *(f"{plane}_{key}" for plane in ("luma", "blue", "red") for key in ("shift", "spread", "slope", "residual")),
-    *("error_coarse", "error_fine", "error_peak", "error_area"),
-    *("chroma_distance", "chroma_peak", "chroma_vivid"),
+_GROUPS = (
+    tuple(f"{plane}_{key}" for plane in ("luma", "blue", "red") for key in ("shift", "spread", "slope", "residual")),
+    ("error_coarse", "error_fine", "error_peak", "error_area", "chroma_distance", "chroma_peak", "chroma_vivid"),
     *(
-        f"{key}_{scale}"
+        tuple(
+            f"{key}_{scale}" for key in ("lost", "added", "likeness", "likeness_worst", "gradients", "gradients_uneven")
+        )
         for scale in range(_SCALES)
-        for key in ("lost", "added", "likeness", "likeness_worst", "gradients", "gradients_uneven")
     ),
 )
+COMPARED = tuple(name for group in _GROUPS for name in group)
+# The first number of each group of numbers that say the same kind of thing.
+GROUP_STARTS = tuple(COMPARED.index(group[0]) for group in _GROUPS)

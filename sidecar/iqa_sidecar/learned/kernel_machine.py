@@ -14,18 +14,20 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """(mean over groups of exp(-γ |u - v|²)) to a power; a group is a layer of the network, or the measurements."""
+    """(mean over groups of exp(-γ |u - v|^exponent)) to a power; a group is a layer, or what compares one thing."""
 
     # First column of each group.
     starts: NDArray[np.int64]
     gamma: Matrix
     power: int
+    exponent: float = 2.0
 
     def compare(self, rows: Matrix, landmarks: Matrix) -> Matrix:
         ends = [*self.starts[1:].tolist(), rows.shape[1]]
         likeness = np.zeros((len(rows), len(landmarks)), np.float32)
         for start, end, gamma in zip(self.starts.tolist(), ends, self.gamma.tolist(), strict=True):
-            likeness += np.exp(-gamma * squared_distances(rows[:, start:end], landmarks[:, start:end]))
+            distances = squared_distances(rows[:, start:end], landmarks[:, start:end])
+            likeness += np.exp(-gamma * (distances if self.exponent == 2 else distances ** (self.exponent / 2)))
         return np.asarray((likeness / len(ends)) ** self.power, np.float32)
 
 
@@ -41,7 +43,11 @@ class KernelMachine:
     def of(cls, arrays: Arrays) -> KernelMachine:
         """Landmarks are kept as bytes with a scale per column: a quarter of the size, and no rank changes by it."""
         kernel = Kernel(
-            np.asarray(arrays["starts"], np.int64), np.asarray(arrays["gamma"], np.float32), int(arrays["power"])
+            np.asarray(arrays["starts"], np.int64),
+            np.asarray(arrays["gamma"], np.float32),
+            int(arrays["power"]),
+            # Files of earlier fits do not say it.
+            float(arrays["exponent"]) if "exponent" in arrays else 2.0,
         )
         landmarks = arrays["landmarks"].astype(np.float32) * arrays["landmark_scale"].astype(np.float32)
         return cls(

@@ -8,7 +8,7 @@ from ..bands import split_rows
 from ..picture import Pair, Picture, Plane
 from ..tool import Result, Tool, reference_of
 from .pooling import inside, variance_of
-from .similarity import PREWITT, gradient_energy, similarity_of_squares
+from .similarity import PREWITT, gradient_energy, missing_of_squares
 
 # Stabilises the ratio where both gradients are weak; the paper's value for 0..255.
 _CONSTANT = 170.0
@@ -18,19 +18,19 @@ _SHRINK = 2
 def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
     whole = pair.local_map("gmsd", lambda: _compare(pair.image, reference_of(pair)))
-    local = inside(pair, whole, _SHRINK)
-    # What is missing to 1 deviates as much, and is exactly 0 for equal pictures.
-    deviation = math.sqrt(variance_of(1 - local) * local.size / (local.size - 1))
-    return Result(deviation, local if wants_map else None)
+    missing = inside(pair, whole, _SHRINK)
+    # What is missing to 1 deviates as much as the similarity, and is exactly 0 for equal pictures.
+    deviation = math.sqrt(variance_of(missing) * missing.size / (missing.size - 1))
+    return Result(deviation, 1 - missing if wants_map else None)
 
 
 def _compare(image: Picture, reference: Picture) -> Plane:
     first, second = _half(image), _half(reference)
-    local = np.empty_like(first)
+    missing = np.empty_like(first)
     for rows in split_rows(*first.shape):
         energy, other_energy = (gradient_energy(plane, PREWITT, rows) for plane in (first, second))
-        local[rows] = similarity_of_squares(energy, other_energy, _CONSTANT)
-    return local
+        missing_of_squares(energy, other_energy, _CONSTANT, missing[rows])
+    return missing
 
 
 def _half(picture: Picture) -> Plane:
@@ -43,4 +43,4 @@ def _half(picture: Picture) -> Plane:
     return half
 
 
-TOOL = Tool(name="GMSD", version="1.1.1", needs_reference=True, min_side=8, has_map=True, pools_map=True, score=score)
+TOOL = Tool(name="GMSD", version="1.1.2", needs_reference=True, min_side=8, has_map=True, pools_map=True, score=score)

@@ -47,7 +47,7 @@ def _whole_maps(pair: Pair) -> tuple[Plane, Plane]:
 def _compare(pair: Pair) -> Iterator[tuple[Plane, Plane]]:
     """Band by band: Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
     image, reference = pair.image, reference_of(pair)
-    height, width = (-(-side // _SHRINK) for side in image.bgr.shape[:2])
+    height, width = (-(-side // _SHRINK) for side in (image.height, image.width))
     # Pictures without chroma are compared by their luma alone, as the authors do.
     with_chroma = image.channels == 3 or reference.channels == 3
     for rows in split_rows(height, width):

@@ -19,7 +19,7 @@ def score_graded(pair: Pair, _wants_map: bool) -> Result:
 
 RATED = Tool(
     name="PanelIQA-R",
-    version="1.0.1",
+    version="1.1.0",
     needs_reference=True,
     min_side=32,
     has_map=False,
@@ -28,7 +28,7 @@ RATED = Tool(
 )
 TOOL = Tool(
     name="PanelIQA",
-    version="1.0.1",
+    version="1.0.2",
     needs_reference=True,
     min_side=32,
     has_map=False,

@@ -47,6 +47,17 @@ def similarity_of_squares(first: Plane, second: Plane, constant: float) -> Plane
     return result
 
 
+def missing_of_squares(first: Plane, second: Plane, constant: float, missing: Plane) -> None:
+    """What the same similarity lacks to 1, (a - b)² / (a² + b² + c), from a² and b²; 0 where they are equal."""
+    squares = first + second
+    first *= second
+    cv2.sqrt(first, first)
+    first *= 2
+    np.subtract(squares, first, out=missing)
+    squares += np.float32(constant)
+    missing /= squares
+
+
 def gradient_energy(plane: Plane, kernel: Kernel, rows: slice | None = None) -> Plane:
     """Square of the gradient, zeros outside the picture as Matlab's conv2 has them; of some rows, or all."""
     top, bottom = (0, len(plane)) if rows is None else (rows.start, rows.stop)
