@@ -227,7 +227,7 @@ t.test('more regions than a model takes pictures: calls side by side, each with 
     open += 1;
     most = Math.max(most, open);
     // Each waits for the others, but not for ever: calls that follow one another would never meet.
-    for (let waited = 0; object && most < names.length && waited < 2_000; waited += 20) await delay(20);
+    for (let waited = 0; object && most < names.length && waited < 8_000; waited += 20) await delay(20);
     open -= 1;
     return { say: object ? { distortion_analysis: [{ object, type: 'Blurs', severity: 'slight', explanation: `Soft ${object}.` }] } : { ...LEVELS_ANSWER, final_answer: 'All a bit soft.' } };
   });
