@@ -40,7 +40,7 @@ export const AssessRequest = Type.Object({
   align: Type.Optional(Type.Enum(['none', 'resize'], { type: 'string', default: 'none', description: 'What to do with a reference of another size: refuse it, or resize it.' })),
   backend: Type.Optional(NonBlank('Who reasons: "auto" or the name of a configured back end.', { maxLength: 100, ...example('auto') })),
   maps: Type.Optional(Type.Array(NonBlank('Name of a tool.', { maxLength: 100 }), {
-    maxItems: 8, description: 'Tools whose local maps (where in the picture they find what) are wanted: the field repeated, or once as a JSON array.', ...example([]),
+    maxItems: 8, description: 'Tools whose local maps (where in the picture they find what) are wanted, or "blur", "noise" and "blockiness", which need no reference: the field repeated, or once as a JSON array.', ...example([]),
   })),
 }, { additionalProperties: false, description: 'A question about the quality of an image.' });
 export type AssessRequest = Static<typeof AssessRequest>;

@@ -74,7 +74,7 @@ export const ToolDiagnostic = Type.Object({
 export type ToolDiagnostic = Static<typeof ToolDiagnostic>;
 
 const LocalMap = Type.Object({
-  tool_name: Type.String({ description: 'Registry name.' }), object_name: Type.String({ description: 'Object, or "Global".' }),
+  tool_name: Type.String({ description: 'Registry name, or name of a measurement.' }), object_name: Type.String({ description: 'Object, or "Global".' }),
   media_type: Type.String({ description: 'Of the map: image/png.' }), width: Type.Integer({ description: 'Pixels of the map.' }),
   height: Type.Integer({ description: 'Pixels of the map.' }), base64: Type.String({ description: 'The map itself.' }),
 }, { ...closed, description: 'Where in the picture a tool found what.' });

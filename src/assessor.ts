@@ -11,7 +11,7 @@ import type { Deadline } from './deadline.ts';
 import { IqaError } from './errors.ts';
 import type { PreparedImage } from './images/decoding.ts';
 import { createImagePathCheck } from './images/path-check.ts';
-import { collectMaps, findMapTools } from './local-maps.ts';
+import { collectMaps, findMapSources } from './local-maps.ts';
 import { continueEvidence, continueReasoner, type Carried } from './pipeline/carried.ts';
 import type { PipelineGraph } from './pipeline/graph.ts';
 import type { RunContext } from './pipeline/run-context.ts';
@@ -64,7 +64,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const started = performance.now();
     const { deadline } = call;
     const run = createRun(options, input, call, thread?.earlier?.carried);
-    const mapTools = findMapTools(input.maps ?? [], options.registry);
+    const mapSources = findMapSources(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
     if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal, run.reasoner.thinkingMs).catch(() => undefined);
@@ -74,7 +74,7 @@ export function createAssessor(options: AssessorOptions): Assessor {
       const configurable = { run, ...(thread ? { thread_id: call.id } : {}) };
       const [state, maps] = await Promise.all([
         graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as Promise<PipelineState>,
-        collectMaps(mapTools, run),
+        collectMaps(mapSources, run),
       ]);
       if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
       run.timings['total'] = performance.now() - started;

@@ -57,6 +57,7 @@ export const SETTINGS = {
   IQA_CHECKPOINTS_DIR: { default: '', description: 'Folder of the SQLite file and of the pictures of unfinished runs; default: checkpoints.dir in configs/pipeline.yaml.' },
   IQA_CHECKPOINTS_URL: { default: '', description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.' },
   IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
+  IQA_MODELS_DIR: { default: '', description: 'Folder whose fitted files and networks the sidecar takes before its own; one that is not there leaves the tools that need them unavailable.' },
   SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
   IQA_LICENCES: { default: '', description: 'Which tools exist: permissive, research or any; default: licences in configs/pipeline.yaml.' },
   PYIQA_SIDECAR_URL: { default: '', description: 'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.' },

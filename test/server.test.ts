@@ -90,7 +90,7 @@ t.test('what keeps it from starting is one clear sentence and exit code 1', asyn
     [{ IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/dev/null/x' }, /for IQA_CHECKPOINTS_DIR but .* cannot be made \(ENOTDIR\)/],
   ];
   for (const [environment, expected] of cases) {
-    const { status, stderr } = spawnSync('node', [join(projectRoot(), 'dist/src/server.js')], { env: { ...process.env, NODE_V8_COVERAGE: '', ...environment }, encoding: 'utf8', timeout: 20_000 });
+    const { status, stderr } = spawnSync('node', [join(projectRoot(), 'dist/src/server.js')], { env: { ...process.env, NODE_V8_COVERAGE: '', ...environment }, encoding: 'utf8', timeout: 120_000 });
     t.equal(status, 1, JSON.stringify(environment));
     t.match(stderr, expected);
   }

@@ -18,8 +18,18 @@ MARKS = "IQA_TEST_MARKS"
 
 def sleep_long(_pair: Pair, _wants_map: bool) -> Result:
     _leave_mark("slow")
-    time.sleep(20)
+    time.sleep(60)
     return Result(1.0)
+
+
+def wait_at_the_gate(_pair: Pair, _wants_map: bool) -> Result:
+    """Ends when the test says so: what happens meanwhile depends on no clock."""
+    _leave_mark("gate")
+    for _ in range(6000):
+        if (Path(os.environ[MARKS]) / "gate-opened").exists():
+            break
+        time.sleep(0.005)
+    return Result(float(os.getpid()))
 
 
 def sleep_briefly(_pair: Pair, _wants_map: bool) -> Result:
@@ -84,6 +94,7 @@ TOOLS = {
     for name, score in {
         "SLOW": sleep_long,
         "BRIEF": sleep_briefly,
+        "GATE": wait_at_the_gate,
         "DIE": die,
         "DIE-ONCE": die_once,
         "FAIL": fail,

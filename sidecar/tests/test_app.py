@@ -46,19 +46,23 @@ def test_lines_come_in_the_order_asked(sidecar: Sidecar, image: bytes, reference
 
 
 def test_times_are_measured(sidecar: Sidecar, image: bytes) -> None:
+    started = time.monotonic()
     first, brief, end = sidecar.measure(image, tools=[call("BRIEF")])
-    assert 0 < first["queue_ms"] < 1000
-    assert 0 < first["decode_ms"] < 1000
-    assert 300 <= brief["time_ms"] < 1300
-    assert end["time_ms"] >= brief["time_ms"] + first["decode_ms"] + first["queue_ms"]
+    waited = 1000 * (time.monotonic() - started)
+    assert first["queue_ms"] > 0
+    assert first["decode_ms"] > 0
+    assert brief["time_ms"] >= 300
+    assert brief["time_ms"] + first["decode_ms"] + first["queue_ms"] <= end["time_ms"] <= waited
 
 
 def test_small_answers_do_not_wait_for_acknowledgements(sidecar: Sidecar) -> None:
-    """Without TCP_NODELAY each takes 40 ms."""
-    started = time.monotonic()
-    for _ in range(10):
+    """Without TCP_NODELAY every one takes 40 ms; with it only those that a busy machine holds up."""
+    times = []
+    for _ in range(40):
+        started = time.monotonic()
         sidecar.health()
-    assert time.monotonic() - started < 0.2
+        times.append(time.monotonic() - started)
+    assert sorted(times[20:])[4] < 0.035
 
 
 @pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp"])

@@ -19,6 +19,7 @@ from iqa_sidecar.registry import TOOLS, run_tool
 from iqa_sidecar.tool import ToolError
 
 from . import pictures
+from .conftest import StartSidecar
 
 LEARNED_FR = ("PanelIQA", "PanelIQA-R")
 LEARNED = (*LEARNED_FR, "LiteIQA")
@@ -131,6 +132,32 @@ def test_a_configured_folder_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / seeing.BESIDE_FILE).write_bytes(packaged.read_bytes())
     assert fitted.find_fitted(seeing.BESIDE_FILE) == tmp_path / seeing.BESIDE_FILE
     assert fitted.find_fitted("nothing.npz") is None
+
+
+def test_a_configured_folder_that_is_not_there_is_no_reason_to_take_the_packaged_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may have learned from the very pictures that a benchmark holds out."""
+    monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path / "mistyped"))
+    assert fitted.find_fitted(seeing.BESIDE_FILE) is None
+    assert seeing.find_obstacle(seeing.BESIDE_FILE) == "the fitted file beside.npz is not there"
+
+
+def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_sidecar: StartSidecar, image: bytes, reference: bytes
+) -> None:
+    packaged = fitted.find_fitted(seeing.BESIDE_FILE)
+    assert packaged is not None
+    monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path))
+    (tmp_path / seeing.BESIDE_FILE).write_bytes(packaged.read_bytes()[:-1000])
+    sidecar = start_sidecar("--workers", "1")
+    tools = {tool["name"]: tool for tool in sidecar.client.get("/v1/tools").json()["tools"]}
+    assert (tools["PanelIQA"]["available"], tools["PanelIQA-R"]["available"]) == (False, True)
+    assert "beside.npz is damaged" in tools["PanelIQA"]["reason"]
+    _first, measured, _end = sidecar.measure(image, reference, measurements=["Global"])
+    assert measured["error"] is None
+    assert measured["values"]["edge_width_px"] is not None
+    assert measured["values"]["seen_blurs"] is None
 
 
 def test_fitted_files_are_small_and_hold_no_code() -> None:

@@ -158,7 +158,7 @@ def test_a_network_is_loaded_by_the_request_that_names_its_tool(start_sidecar: S
     assert not maps_onnxruntime(sidecar), "idle workers stay small"
     # Without a reference the tool itself never runs.
     assert sidecar.measure(image, tools=[call("LPIPS")])[1]["error"]["code"] == "REFERENCE_REQUIRED"
-    wait_until(lambda: maps_onnxruntime(sidecar), 10)
+    wait_until(lambda: maps_onnxruntime(sidecar))
 
 
 def maps_onnxruntime(sidecar: Sidecar) -> bool:

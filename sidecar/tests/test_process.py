@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartSidecar
-from tests.sidecar_process import ROOT, Sidecar, call, wait_until
+from tests.sidecar_process import PATIENCE_S, ROOT, Sidecar, call, wait_until
 
 
 def close_stdin(sidecar: Sidecar) -> None:
@@ -61,10 +61,10 @@ def test_nothing_is_left_even_in_the_middle_of_a_tool(
     sidecar = start_sidecar("--workers", "2", *options)
     with ThreadPoolExecutor() as threads:
         answer = threads.submit(sidecar.measure, image, tools=[call("SLOW")])
-        wait_until(lambda: sidecar.marked("slow"), 5)
+        wait_until(lambda: sidecar.marked("slow"))
         assert len(sidecar.processes()) >= 4
         end(sidecar)
-        wait_until(lambda: not sidecar.processes(), 2)
+        wait_until(lambda: not sidecar.processes())
         assert sidecar.process.wait() == code
         assert answer.exception() is not None
 
@@ -83,14 +83,15 @@ def test_running_requests_are_drained(
 ) -> None:
     sidecar = start_sidecar("--workers", "1", "--exit-with-stdin")
     with ThreadPoolExecutor() as threads:
-        answer = threads.submit(sidecar.measure, image, tools=[call("BRIEF"), call("BRIEF"), call("PROCESS")])
-        wait_until(lambda: sidecar.health()["workers"]["busy"] == 1, 5)
+        answer = threads.submit(sidecar.measure, image, tools=[call("GATE"), call("BRIEF"), call("PROCESS")])
+        wait_until(lambda: sidecar.marked("gate"))
         end(sidecar)
+        sidecar.open_gate()
         assert answer.result()[-1]["event"] == "end"
-    assert sidecar.process.wait(5) == 0
+    assert sidecar.process.wait(PATIENCE_S) == 0
     # No worker was lost on the way and its work repeated.
     assert "worker replaced" not in [line["event"] for line in sidecar.log()]
-    wait_until(lambda: not sidecar.processes(), 2)
+    wait_until(lambda: not sidecar.processes())
 
 
 def test_stdin_may_close_without_the_option(start_sidecar: StartSidecar, image: bytes) -> None:

@@ -27,6 +27,7 @@ export async function orderExamination(state: PipelineState, plan: PlannerOutput
     request: {
       query: state.query, plan, regions, named, ungrounded, tools, hasReference: plan.reference_mode === 'Full-Reference',
       measurements: () => run.evidence.measure(regions, signal), shorterSide: run.evidence.shorterSide,
+      missing: state.summarizer_result?.need_replan ? state.summarizer_result.replan_reason ?? null : null,
       doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf, run.registry.isFusion),
     },
   };

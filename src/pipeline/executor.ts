@@ -1,5 +1,5 @@
 // Node 2: gathers the evidence that the plan asks for. A subtask that fails leaves null and a log; only models without a stand-in end the run.
-import type { ToolDiagnostic } from '../../schemas/assessment.ts';
+import type { Finding, ToolDiagnostic } from '../../schemas/assessment.ts';
 import { ExecutorOutput, ToolExecutionLog } from '../../schemas/executor.ts';
 import { parse } from '../../schemas/model.ts';
 import type { PlannerOutput } from '../../schemas/planner.ts';
@@ -78,7 +78,7 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
     findings,
     grounded_regions: boxes.slice(run.regions.length),
     tool_diagnostics: execution.outcomes.map(diagnose),
-    notes: notesOf(scope),
+    notes: [...notesOf(scope), ...unmeasuredBoxes(scope, findings)],
   };
 }
 
@@ -110,6 +110,15 @@ function notesOf(scope: Scope): string[] {
     ...scope.ungrounded.map((object) => `No box was given for ${object}: what was measured is about the whole picture.`),
     ...scope.unused.map((name) => `The box of ${name} was not used: the query does not ask about it.`),
   ];
+}
+
+/** An answer about a box in which nothing was measurable should not read as if all were well there. */
+function unmeasuredBoxes({ regions }: Scope, findings: readonly Finding[]): string[] {
+  return regions.flatMap(({ name, box }) => {
+    const values = findings.filter((finding) => finding.object_name === name).flatMap(({ measurements }) => Object.values(measurements));
+    if (box === null || values.length === 0 || values.some((value) => value !== null)) return [];
+    return [`Nothing could be measured in the box of ${name}: its ${box[2]} × ${box[3]} pixels are too few, or hold nothing to measure.`];
+  });
 }
 
 function diagnose({ tool, region, value, score, clipped, cached }: ToolOutcome): ToolDiagnostic {

@@ -65,6 +65,8 @@ export interface ExamineRequest {
   shorterSide: (region: ScopedRegion) => number;
   /** Tools that an earlier round found at odds with the analysis. */
   doubted: ReadonlySet<string>;
+  /** What the last round's summarizer found missing; none on the first one. */
+  missing?: string | null;
 }
 
 /** The first three subtasks of the executor. A subtask that was not asked for, or failed, is null. */

@@ -37,7 +37,7 @@ export interface ToolOutcome {
 }
 
 export interface MapOutcome {
-  tool: ToolRow;
+  name: string;
   map: ToolEvent['map'];
   error: string | null;
 }
@@ -57,8 +57,8 @@ export interface EvidenceSource {
   measure: (regions: readonly ScopedRegion[], signal: AbortSignal) => Promise<Map<string, MeasuredRegion>>;
   /** Outcomes in the order asked; a tool that fails has an error and no value. */
   run: (runs: readonly { tool: ToolRow; region: ScopedRegion }[], signal: AbortSignal) => Promise<ToolOutcome[]>;
-  /** The local maps of these tools over the whole picture; one that cannot be made has an error instead. */
-  maps: (tools: readonly ToolRow[], signal: AbortSignal) => Promise<MapOutcome[]>;
+  /** The local maps of these tools, or measurements, over the whole picture; one that cannot be made has an error instead. */
+  maps: (names: readonly string[], signal: AbortSignal) => Promise<MapOutcome[]>;
   /** Nine numbers from each map, by the name the sidecar has for it; null for one that cannot be made. */
   locate: (sought: readonly { map: string; region: ScopedRegion }[], signal: AbortSignal) => Promise<(number[] | null)[]>;
   statistics: () => { hits: number; misses: number; sidecarMs: number; sidecarVersion: string | null };
@@ -188,13 +188,22 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       });
       return runs.map((run) => outcomes.get(run) ?? failed(run, 'The sidecar gave no answer'));
     },
-    async maps(tools, signal) {
+    async maps(names, signal) {
       const obstacle = await findObstacles();
-      const feasible = tools.filter((tool) => obstacle(tool) === null);
+      const { tools: offers } = await offered();
+      const sources = names.map((name): Runnable | string => {
+        const row = registry.find(name);
+        if (row) return obstacle(row) ?? row;
+        const offer = offers.find((tool) => tool.name === name && tool.available);
+        return offer ? { name, type: 'NR', version: offer.version } : `The sidecar does not show ${name}`;
+      });
+      const feasible = sources.filter((source) => typeof source !== 'string');
       const results = await obtain(feasible.map((tool) => want(WHOLE_PICTURE, tool, tool.version, true)), signal);
-      return tools.map((tool) => {
-        const { map, error } = (results[feasible.indexOf(tool)]?.event ?? { map: null, error: null }) as Pick<ToolEvent, 'map' | 'error'>;
-        return { tool, map, error: map ? null : error?.message ?? obstacle(tool) ?? `${tool.name} has no local map` };
+      return names.map((name, index) => {
+        const source = sources[index];
+        if (source === undefined || typeof source === 'string') return { name, map: null, error: source ?? null };
+        const { map, error } = (results[feasible.indexOf(source)]?.event ?? { map: null, error: null }) as Pick<ToolEvent, 'map' | 'error'>;
+        return { name, map, error: map ? null : error?.message ?? `${name} has no local map` };
       });
     },
     async locate(sought, signal) {

@@ -122,7 +122,7 @@ async function startHealthy(t: Test, name: Name, image: Image, { network, folder
     if (child.exitCode !== null) throw new Error(`${name} ended: ${output()}`);
     pid = firstChild(child.pid!);
     return pid > 0 && runInContainer(pid, image, image.healthcheck, environment).status === 0;
-  }, 60_000).catch((error: unknown) => { throw new Error(`${name} does not get healthy: ${output()}`, { cause: error }); });
+  }).catch((error: unknown) => { throw new Error(`${name} does not get healthy: ${output()}`, { cause: error }); });
   return { image, pid, environment, exited, output };
 }
 

@@ -1,5 +1,5 @@
 // The gateway in front of the real service: the same answers as without it, limits, request ids, and one form of error whoever speaks.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -30,10 +30,10 @@ async function uploadOf(image: Buffer): Promise<{ method: string; body: Uint8Arr
 const ask = (gateway: Gateway, path: string, init: RequestInit = {}) => fetch(`${gateway.address}${path}`, { dispatcher: gateway.dispatcher, ...init });
 
 async function startBoth(t: Test, environment: Record<string, string> = {}) {
-  const { app, logs } = await buildTestApp(t, { environment: limits });
+  const { app, logs, spool } = await buildTestApp(t, { environment: limits });
   const direct = await app.listen({ host: '127.0.0.1', port: 0 });
   const gateway = await startGateway(t, direct, { ...limits, ...environment });
-  return { direct, gateway, logs };
+  return { direct, gateway, logs, spool };
 }
 
 /** Without what differs from run to run. */
@@ -43,7 +43,7 @@ function comparable(assessment: Assessment): unknown {
 }
 
 t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
-  const { direct, gateway, logs } = await startBoth(t);
+  const { direct, gateway, logs, spool } = await startBoth(t);
   const upload = await uploadOf(picture);
 
   await t.test('an upload through TLS is answered as without a gateway', async (t) => {
@@ -115,8 +115,9 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     const socket = connectTls({ host: 'localhost', port: Number(new URL(gateway.address).port), rejectUnauthorized: false });
     socket.write(`POST /assess HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${upload.headers['content-type'] ?? ''}\r\nContent-Length: ${upload.body.length}\r\n\r\n`);
     socket.write(upload.body.subarray(0, 1000));
-    await until(() => gateway.logs().length > 0);
-    setTimeout(() => socket.destroy(), 100);
+    // Not before its first bytes have come through.
+    await until(() => readdirSync(spool.dir).length > 0);
+    socket.destroy();
     await until(() => logs.slice(before).some((line) => line['msg'] === 'Client hung up'));
     t.pass('the service noticed');
   });
@@ -124,7 +125,7 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
 
 t.test('a service that is not there, or silent, or asked too much at once', { skip: gatewayIsMissing }, async (t) => {
   const silent = await listenSilently(t);
-  const [down, slow] = [await startGateway(t, NOBODY), await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '1s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' })];
+  const [down, slow] = [await startGateway(t, NOBODY), await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '5s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' })];
   const refused = await ask(down, '/assess', await uploadOf(picture));
   t.equal(refused.headers.get('retry-after'), '5');
   t.equal(refused.headers.get('x-content-type-options'), 'nosniff');

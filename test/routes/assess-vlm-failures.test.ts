@@ -120,6 +120,23 @@ t.test('the replan\'s reason reaches the planner\'s model', async (t) => {
   t.match(body, { iteration_count: 1, summarizer_result: { final_answer: 'Done.', need_replan: false }, metadata: { vlm: { calls: 6 } } });
 });
 
+t.test('what is missing reaches the executor\'s model, which is asked anew though answers are kept, and the gap is closed', async (t) => {
+  const double = await startProviderDouble(t);
+  const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels() });
+  const { distortion_analysis, selected_tools } = MERGED_ANSWER;
+  const both = {
+    distortion_analysis: [...distortion_analysis, { object: 'Global', type: 'Blurs', severity: 'none', explanation: 'Edges are crisp.', confidence: 0.9 }],
+    selected_tools: [...selected_tools, { object: 'Global', distortion: 'Blurs', tool: 'NIQE' }],
+  };
+  const answer = { ...LEVELS_ANSWER, final_answer: 'A' };
+  double.play({ say: { distortion_analysis, selected_tools } }, { say: answer }, { say: both }, { say: answer });
+  const body = (await app.inject(await formRequest({ image, query: 'Which flaw is worst? A. Noise B. Blur' }))).json<Assessment>();
+  t.match(body.replan_history, [/^\[Iteration 1\] Missing distortion analysis for Global \(Blurs\); Missing tool scores for Global \(Blurs\)$/]);
+  t.notMatch(double.seen[0]?.turns[0]?.text, /missing_so_far/);
+  t.match(double.seen[2]?.turns[0]?.text, /"missing_so_far": "Missing distortion analysis for Global \(Blurs\); Missing tool scores/);
+  t.match(body, { summarizer_result: { final_answer: 'A', need_replan: false }, metadata: { degraded: false, vlm: { calls: 4, cache_hits: 0 } } });
+});
+
 t.test('a sidecar that is down: the model answers from its own eyes, degraded, without a replan', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai'), origin: () => 'http://127.0.0.1:9', adjust: withModels() });

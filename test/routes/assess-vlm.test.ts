@@ -77,9 +77,15 @@ t.test('reasoning: paper makes the paper\'s five calls, one by one, with the sam
 t.test('multiple choice: the label of an option, whatever way it is written', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai') });
-  double.play({ say: MERGED_ANSWER }, { say: { ...LEVELS_ANSWER, final_answer: 'E' } }, { say: { ...LEVELS_ANSWER, final_answer: 'b. blur' } });
+  const named = ['Noise', 'Blurs', 'Brightness change'];
+  const examined = {
+    distortion_analysis: named.map((type) => ({ object: 'Global', type, severity: 'slight', explanation: 'A little.', confidence: 0.8 })),
+    selected_tools: named.map((distortion) => ({ object: 'Global', distortion, tool: 'NIQE' })),
+  };
+  double.play({ say: examined }, { say: { ...LEVELS_ANSWER, final_answer: 'E' } }, { say: { ...LEVELS_ANSWER, final_answer: 'b. blur' } });
   const response = await app.inject(await formRequest({ image, query: 'Which flaw is worst?', choices: JSON.stringify(['Noise', 'Blur', 'Overexposure']) }));
   const body = response.json<Assessment>();
+  t.strictSame(body.replan_history, [], 'nothing was missing');
   t.equal(body.summarizer_result?.final_answer, 'B');
   t.match(double.seen.at(-1)?.schema?.properties?.['final_answer'], { enum: ['A', 'B', 'C'] });
   t.match(body.metadata.vlm.failed_attempts, [{ role: 'summarizer', message: /"A", "B", "C".*"E"/ }]);
@@ -221,7 +227,7 @@ t.test('more regions than a model takes pictures: calls side by side, each with 
     open += 1;
     most = Math.max(most, open);
     // Each waits for the others, but not for ever: calls that follow one another would never meet.
-    for (let waited = 0; object && most < names.length && waited < 2_000; waited += 20) await delay(20);
+    for (let waited = 0; object && most < names.length && waited < 8_000; waited += 20) await delay(20);
     open -= 1;
     return { say: object ? { distortion_analysis: [{ object, type: 'Blurs', severity: 'slight', explanation: `Soft ${object}.` }] } : { ...LEVELS_ANSWER, final_answer: 'All a bit soft.' } };
   });

@@ -176,7 +176,8 @@ t.test('an explanation says where the leading distortion is, a rating makes no m
 });
 
 t.test('what could not be measured is not praised', async (t) => {
-  const { summarizer_result } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
+  const { summarizer_result, diagnostics } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
+  t.ok(diagnostics.notes.some((note) => note.startsWith('Nothing could be measured in the box of ball: its 8 × 8 pixels are too few')), diagnostics.notes.join());
   t.equal(summarizer_result?.final_answer, 'Unable to determine');
 });
 

@@ -1,4 +1,5 @@
 // The ways in and out of POST /assess: JSON bodies, event streams, conditional requests, local maps, identical requests.
+import sharp from 'sharp';
 import t from 'tap';
 import type { Assessment } from '../../schemas/assessment.ts';
 import { AssessJsonRequest } from '../../schemas/assess-request.ts';
@@ -134,5 +135,12 @@ t.test('local maps: what can be made is there as a picture, what cannot is said'
   t.equal(answer.diagnostics.maps.length, 1);
   t.ok(answer.diagnostics.notes.some((note) => note.startsWith('No map of PSNR')), answer.diagnostics.notes.join());
   const unknown = await postForm({ image: picture, maps: 'NOPE' });
-  t.match(unknown.json<Problem>(), { status: 422, detail: /Expected names of tools for maps/ });
+  t.match(unknown.json<Problem>(), { status: 422, detail: /Expected names of tools for maps \(PSNR, .*blockiness\) but received "NOPE"/ });
+});
+
+t.test('blur, noise and blockiness are shown tile by tile without a reference', async (t) => {
+  const { diagnostics } = (await postForm({ image: blurred, maps: '["blur","Noise","blockiness","edge_width_px","SSIM"]' })).json<Assessment>();
+  t.strictSame(diagnostics.maps.map((map) => map.tool_name), ['edge_width_px', 'noise_sigma', 'blockiness'], 'each once, in the order asked');
+  for (const { base64, width, height } of diagnostics.maps) t.match(await sharp(Buffer.from(base64, 'base64')).metadata(), { format: 'png', width, height });
+  t.ok(diagnostics.notes.includes('No map of SSIM: Expected a reference image for SSIM but received none'), diagnostics.notes.join());
 });

@@ -9,7 +9,7 @@ import { until } from '../support/service.ts';
 
 interface Health { workers: { replaced: number } }
 
-t.test('the worker is free within a tenth of a second', async (t) => {
+t.test('the worker is freed long before its tool would have ended', async (t) => {
   const folder = t.testdir();
   const marks = () => (existsSync(join(folder, 'slow')) ? readFileSync(join(folder, 'slow'), 'utf8').length : 0);
   Object.assign(process.env, { IQA_SIDECAR_EXTRA_TOOLS: 'tests.slow_tools', IQA_TEST_MARKS: folder });

@@ -36,7 +36,7 @@ t.test('two at work, sixteen waiting, and only the nineteenth is refused with Re
 
 t.test('an upload that comes to a standstill is cut with 408, and its seat and files are free again', async (t) => {
   const { app, spool } = await buildTestApp(t, {
-    adjust: adjustPipeline((pipeline) => ({ admission: { running: 1, thinking: 0, waiting: 1 }, timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 700 } })),
+    adjust: adjustPipeline((pipeline) => ({ admission: { running: 1, thinking: 0, waiting: 1 }, timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 2_000 } })),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -36,8 +36,11 @@ export async function startService(t: Test, { command = ['node', 'dist/src/serve
   return { child, address, sidecarPid: sidecarPid === undefined ? null : Number(sidecarPid), logs, exited };
 }
 
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+/** So long that no busy machine fails by it: where the process to be started gets a fiftieth of a processor, 30 s were not enough. */
+const PATIENCE_MS = 120_000;
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
   while (!await condition()) {
     if (performance.now() > deadline) throw new Error('It did not happen in time');
     await delay(25);

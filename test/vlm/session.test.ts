@@ -57,7 +57,7 @@ t.test('authentication and bad requests go straight to the fallback', async (t) 
 });
 
 t.test('transient failures are retried after a wait; so are refusals and cut-off answers, with an explanation', async (t) => {
-  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 1_500 } });
+  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 5_000 } });
   double.play({ fail: 500 }, { misbehave: 'hang_up' }, { misbehave: 'never' }, { speech: { text: '', finish: 'refusal' } }, { speech: { text: '{"answer', finish: 'length' } }, YES);
   t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
   t.same(session.failures().map(({ error_type }) => error_type), ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error']);
@@ -78,7 +78,7 @@ t.test('Retry-After is kept, and left to the fallback when there is no time for 
 t.test('the first back end leaves time for its fallback', async (t) => {
   const { double, ask } = await prepare(t);
   double.play({ misbehave: 'never' }, YES);
-  t.match(await ask(4_000), { backend: 'anthropic.claude-3.5-sonnet' });
+  t.match(await ask(12_000), { backend: 'anthropic.claude-3.5-sonnet' });
 });
 
 t.test('without any valid answer the failure says what was tried', async (t) => {

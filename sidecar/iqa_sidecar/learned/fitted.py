@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +16,19 @@ Arrays = dict[str, NDArray[np.generic]]
 
 
 def find_fitted(name: str) -> Path | None:
-    """The file of this name, the configured folder's first; None where nobody has fitted it."""
-    configured = os.environ.get("IQA_MODELS_DIR", "")
-    folders = ([Path(configured)] if configured else []) + [_PACKAGED]
+    """The file of this name, the configured folder's first; None where nobody has fitted it.
+
+    A configured folder that is not there is a mistake to be seen: nothing is taken from elsewhere then.
+    """
+    configured = Path(os.environ.get("IQA_MODELS_DIR", "") or _PACKAGED)
+    folders = [configured, _PACKAGED] if configured.exists() else []
     return next((folder / name for folder in folders if (folder / name).exists()), None)
+
+
+@cache
+def is_whole(path: Path) -> bool:
+    """Whether its end is there, where it lists what it holds; looked at once, since files do not change under us."""
+    return zipfile.is_zipfile(path)
 
 
 @cache

@@ -14,7 +14,7 @@ from ..models.features import SMALLEST_SIDE, efficientnet_features
 from ..models.networks import EFFICIENTNET
 from ..models.runtime import find_obstacle as find_network_obstacle
 from ..picture import Pair, Picture
-from .fitted import find_fitted, read_fitted
+from .fitted import find_fitted, is_whole, read_fitted
 from .inputs import compared_row, measured_row
 from .kernel_machine import KernelMachine
 from .view import View
@@ -119,9 +119,12 @@ def _is_identical(pair: Pair) -> bool:
 
 def find_obstacle(*names: str) -> str | None:
     """Why this cannot be seen here, or None; looks, but loads nothing."""
-    missing = next((name for name in names if find_fitted(name) is None), None)
-    if missing is not None:
-        return f"the fitted file {missing} is not there"
+    for name in names:
+        path = find_fitted(name)
+        if path is None:
+            return f"the fitted file {name} is not there"
+        if not is_whole(path):
+            return f"the fitted file {name} is damaged"
     return find_network_obstacle(EFFICIENTNET) if VIEW_FILE in names else None
 
 

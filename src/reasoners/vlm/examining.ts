@@ -91,7 +91,7 @@ async function askModel({ request, workplace, time, spoke, isAhead }: Examinatio
       const schema = examinationSchema(able, lists);
       return {
         task: taskOf(able), promptVersion: EXECUTOR_PROMPT_VERSION, system: executorSystem(able),
-        prompt: executorPrompt(able, { query: request.query, distortions: null, hasReference: request.hasReference, tools, ...material }),
+        prompt: executorPrompt(able, { ...request, tools, distortions: null, ...material }),
         pictures: await picturesFor(material.objects, request.regions, capabilities, workplace),
         schema, logprobs: false,
         read: (value, _reply, repaired) => readExamination(value, schema, lists, workplace.registry, repaired),

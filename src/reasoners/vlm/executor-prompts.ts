@@ -3,7 +3,7 @@ import type { ToolRow } from '../../../schemas/tool.ts';
 import { DISTORTION_CATEGORIES, SEVERITIES, type DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { dataBlock, DATA_RULE } from './data-block.ts';
 
-export const EXECUTOR_PROMPT_VERSION = '1';
+export const EXECUTOR_PROMPT_VERSION = '2';
 
 export interface Parts {
   detection: boolean;
@@ -39,15 +39,18 @@ export interface ExecutorMaterial {
   analysis?: unknown;
   hasReference: boolean;
   tools: readonly ToolRow[];
+  /** Why the last round fell short: the same question again would be given the same answer, if only by the cache. */
+  missing?: string | null | undefined;
 }
 
-export function executorPrompt(parts: Parts, { query, objects, distortions, analysis, hasReference, tools }: ExecutorMaterial): string {
+export function executorPrompt(parts: Parts, { query, objects, distortions, analysis, hasReference, tools, missing = null }: ExecutorMaterial): string {
   return `${dataBlock({
     question: query,
     objects,
     ...(distortions ? { distortions } : {}),
     ...(analysis ? { analysis } : {}),
     reference_given: hasReference,
+    ...(missing === null ? {} : { missing_so_far: missing }),
     ...(parts.selection ? { tools: tools.map(({ name, title, type, strengths }) => ({ name, title, needs_reference: type === 'FR', strengths })) } : {}),
-  })}\n\nReport on ${objects.length === 1 && objects[0] === 'Global' ? 'the whole picture' : 'each of the objects'}.`;
+  })}\n\nReport on ${objects.length === 1 && objects[0] === 'Global' ? 'the whole picture' : 'each of the objects'}.${missing === null ? '' : ' An earlier report fell short; missing_so_far says of what.'}`;
 }

@@ -42,5 +42,5 @@ t.test('another wording needs another version: answers are cached by it', async 
     planner: [PLANNER_PROMPT_VERSION, digest(PLANNER_SYSTEM)],
     executor: [EXECUTOR_PROMPT_VERSION, digest(executorSystem(ALL))],
     summarizer: [SUMMARIZER_PROMPT_VERSION, digest(...(['scoring', 'explanation', 'multiple_choice'] as const).map((mode) => summarizerSystem(mode, mode === 'scoring')))],
-  }, { planner: ['1', 'bb4b6c96418b'], executor: ['1', '55da7da91334'], summarizer: ['1', '6a1d61a75a4d'] });
+  }, { planner: ['1', 'bb4b6c96418b'], executor: ['2', '55da7da91334'], summarizer: ['1', '6a1d61a75a4d'] });
 });
