@@ -75,13 +75,17 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
   const segments = segmentTokens(spell(stem, written, lexicon), lexicon, mentions);
   const asked = segments.filter((segment) => !segment.excluded);
   const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text, lexicon), lexicon, []));
-  const subject = weighSubject([...asked, ...optionSegments.flat()], lexicon);
-  const things = findObjects({ text: stem, segments, lexicon }, subject.quality + subject.other > 0);
+  const spoken = [...asked, ...optionSegments.flat()];
+  const hint = weighSubject(spoken, lexicon);
+  const things = findObjects({ text: stem, segments, lexicon }, hint.quality + hint.other > 0);
   const objects = things.filter((mention) => mention.askedAbout);
+  // "the text on the billboard" is a thing, "good enough for a billboard" a purpose.
+  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
+  const named = new Set(segments.filter((segment, index) => is(segment, 'medium') && isInName(index)));
+  const subject = weighSubject(spoken.filter((segment) => !named.has(segment)), lexicon);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
-  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
   const outsideNames = withoutPlaces(segments.filter((segment, index) => !segment.excluded && !isInName(index)));
   const categories = namedCategories([outsideNames, ...optionSegments]);
   const understanding = {
@@ -140,9 +144,13 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
 function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
-  const asksForContent = subject.quality === 0 && formRecognised && (objects.some((mention) => mention.determined) || asksForKind(segments));
+  const asksForContent = subject.quality === 0 && (formRecognised || ordersReading(segments)) && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
+
+/** "Read the text on the sign." wants its words; "can you read …?" asks whether they are legible. */
+const ordersReading = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
+  /^(read|transcribe)$/.test(segment.words) && (opensClause(segment) || is(segments[index - 1], 'request')));
 
 /** "Is it an oil painting?", "Is this a real photo?" */
 const asksForKind = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>

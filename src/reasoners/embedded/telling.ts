@@ -1,0 +1,112 @@
+// Part of understanding: tells the story around a question ("My brother says …", "I took this at a wedding. Is it …?") from what is asked.
+import { is, opensClause, type Segment } from './segments.ts';
+
+/** Segments `from` up to but not including `to`. */
+interface Part { from: number; to: number }
+/** The thing's determiner stands at `start`, its name from `from` up to but not including `to`. */
+interface Thing extends Part { start: number }
+interface Telling { text: string; segments: readonly Segment[] }
+
+/** Whether a thing is mentioned only in the story: it is then no object of the question. */
+export function isOnlyTold({ text, segments }: Telling, thing: Thing): boolean {
+  if (isSpeaker(segments, thing) || isNarrator(segments, thing)) return true;
+  const part = partAround(segments, thing.start);
+  if (isToldWithin(segments.slice(part.from, part.to), thing.start - part.from)) return true;
+  const rest = [...segments.slice(0, part.from), ...segments.slice(part.to)];
+  return rest.some(asks) && isStatement(text, segments, part) && !bearsFlaw(segments, thing) && !isTakenUp(segments, part, thing, rest);
+}
+
+/** A word of the subject, or the beginning of a question: "Is he right?" */
+const asks = (segment: Segment): boolean => is(segment, 'distortion', 'quality', 'other', 'taste', 'tool')
+  || (opensClause(segment) && (is(segment, 'auxiliary', 'form') || /^(what|which|how|why|who)\b/.test(segment.words)));
+
+/** From one comma or stop to the next. */
+function partAround(segments: readonly Segment[], position: number): Part {
+  let [from, to] = [position, position + 1];
+  while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
+  while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
+  return { from, to };
+}
+
+const REPORTING = /^(say|think|believe|claim|complain|insist|argue|tell|ask|wonder|suspect|mention|suggest|report|reckon|feel|want|need|know|find|hate|notice)(s|es|d|ed|ing)?$|^(said|thought|told|felt|found|swears?|swore|keeps?|kept)$/;
+/** "Are the people telling …" and "does the man want …" ask; only a statement reports. */
+const isSpeaker = (segments: readonly Segment[], { start, to }: Thing): boolean => {
+  const verb = segments[is(segments[to], 'adverb') ? to + 1 : to];
+  return verb !== undefined && !opensClause(verb) && REPORTING.test(verb.words) && !is(segments[start - 1], 'auxiliary', 'preposition', 'form')
+    && segments.slice(to + 1).some((segment) => is(segment, 'distortion', 'quality', 'picture'));
+};
+
+/** "I'm a journalist and …", "we are an agency …". */
+const isNarrator = (segments: readonly Segment[], { start }: Thing): boolean =>
+  /^(i'm|im|we're)$/.test(segments[start - 1]?.words ?? '') || (/^(am|are|were|was)$/.test(segments[start - 1]?.words ?? '') && /^(i|we)$/.test(segments[start - 2]?.words ?? ''));
+
+const MAKING = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
+
+/** Behind "when" or "while", with a verb of making and the picture after it: "what went wrong when my uncle took it with his phone". */
+function isToldWithin(part: readonly Segment[], start: number): boolean {
+  const when = part.findIndex(({ words }) => /^(when|while)$/.test(words));
+  const verb = part.findIndex(({ words }, index) => index > when && MAKING.test(words));
+  return when >= 0 && start > when && verb >= 0 && part.slice(verb + 1, verb + 3).some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
+}
+
+/** Words before the subject of a statement: "But then", "Hello,", "Not sure if". */
+const LEAD_IN = ['conjunction', 'adverb', 'negation', 'level'] as const;
+const SUBJECT = /^(i|we|he|she|it|this|that|they|you|someone|somebody|everyone|everybody|people|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|im|ive|id|sure|if|because|since|when|while|after|before)$/;
+
+/** A subject with its verb behind it, or "Taken at night …"; neither a question nor a request, and without "there is", which presents a thing. */
+function isStatement(text: string, segments: readonly Segment[], { from, to }: Part): boolean {
+  const part = segments.slice(from, to);
+  const last = part.at(-1);
+  if (!last || /^\s*\?/.test(text.slice(last.end)) || part.some(({ words }) => /\bthere$/.test(words))) return false;
+  const begin = part.findIndex((segment) => !is(segment, ...LEAD_IN) || SUBJECT.test(segment.words));
+  const first = part[begin];
+  if (!first) return false;
+  if (MAKING.test(first.words)) return true;
+  const isSubject = SUBJECT.test(first.words) || is(first, 'determiner') || first.meaning === null;
+  // "I'd like to hang this in my room" tells; "I'd like to know whether the car is blurry" asks.
+  if (is(first, 'request')) return /^i\b/.test(first.words) && !part.some((segment) => is(segment, 'distortion', 'quality', 'assess', 'form'));
+  return isSubject && !is(first, 'form', 'exclusion') && part.slice(begin).some((segment, index) => isVerb(segment, part[begin + index - 1], index));
+}
+
+/** "'s" is a verb behind a pronoun, a possessive behind a noun. */
+function isVerb(segment: Segment, before: Segment | undefined, index: number): boolean {
+  if (segment.words === "'s") return is(before, 'pronoun', 'determiner');
+  if (index === 0) return /^(i|we|you|they)'(m|ve|d|re|ll)$/.test(segment.words);
+  return is(segment, 'verb', 'auxiliary') || HAVING.test(segment.words) || (segment.meaning === null && /[^e]ed$/.test(segment.words));
+}
+
+/** Between a thing and what is said of it: "the sky, I think, looks kind of purple", "the face has some noise". */
+const LINKING = ['auxiliary', 'adverb', 'negation', 'determiner', 'level', 'excess', 'attribute', 'pronoun', 'place', 'preposition', 'picture'] as const;
+const AMOUNT = /^(lot|bit|amount|kind|sort|level|degree|trace|hint|touch)s?$/;
+const HAVING = /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|need|look|appear|seem|get|come|came|turn|become|became|go|went|got)(s|ed|n)?$/;
+
+/** The statement itself complains or praises: "the dog is out of focus", "I see noise in the sky". */
+function bearsFlaw(segments: readonly Segment[], { start, to }: Thing): boolean {
+  for (let position = to; position < Math.min(segments.length, to + 6); position += 1) {
+    const segment = segments[position] as Segment;
+    if (opensClause(segment)) break;
+    const judges = is(segment, 'distortion', 'process', 'quality') && !HAVING.test(segment.words);
+    if (judges) return position > to || is(segment, 'distortion', 'process');
+    if (!is(segment, ...LINKING) && !HAVING.test(segment.words) && !AMOUNT.test(segment.words)) break;
+  }
+  const before = segments[start - 2];
+  return is(segments[start - 1], 'preposition') && is(before, 'distortion', 'process', 'quality') && !opensClause(segments[start - 1] as Segment);
+}
+
+const CARING = /^(about|in|at|to|on)$/;
+const CONCERN = /^(care|cares|interested|worried|concerned|worry|interest|concern|mean|look|looking|refer|referring|talking|attention)$|\bknow$/;
+
+/** The question comes back to the thing by a pronoun, or the statement names it as what matters. */
+function isTakenUp(segments: readonly Segment[], { from, to }: Part, thing: Thing, rest: readonly Segment[]): boolean {
+  const part = segments.slice(from, to);
+  if (CARING.test(segments[thing.start - 1]?.words ?? '') && CONCERN.test(segments[thing.start - 2]?.words ?? '')) return true;
+  const head = segments[thing.to - 1]?.words ?? '';
+  const pronouns = new Set(rest.map(({ words }) => words));
+  const behindPreposition = is(segments[thing.start - 1], 'preposition', 'aside', 'purpose');
+  if (behindPreposition) return false;
+  if (['he', 'she', 'him', 'her'].some((word) => pronouns.has(word))) return !/^(my|our)$/.test(segments[thing.start]?.words ?? '') || thing.start !== from;
+  if (/s$|^(people|men|women|children)$/.test(head) && ['they', 'them'].some((word) => pronouns.has(word))) return thing.start !== from || !/^(my|our)$/.test(segments[thing.start]?.words ?? '');
+  // "I took this with my phone. Is it sharp?" speaks of the picture, "The dog moved. Is it sharp?" of the dog.
+  const speaksOfPicture = part.some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
+  return pronouns.has('it') && !speaksOfPicture && !/^(my|our)$/.test(segments[thing.start]?.words ?? '');
+}
