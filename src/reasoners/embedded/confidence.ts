@@ -19,6 +19,8 @@ export interface Doubts {
   bare_objects: number;
   /** Things mentioned that are not what is asked about. */
   passing_things: number;
+  /** Sentence parts that tell a story beside the question. */
+  told_parts: number;
   /** More than one thing or flaw: which belongs to which is a guess. */
   combinations: number;
   /** Words of quality and of taste or content in one query, nearly balanced. */
@@ -36,6 +38,8 @@ export interface ConfidenceWeights { intercept: number; doubts: Readonly<Record<
 export interface Reading {
   segments: readonly Segment[];
   things: readonly ObjectMention[];
+  /** Parts of the query that tell rather than ask. */
+  toldParts: number;
   /** How strongly its words speak of quality, and of taste or content. */
   subject: { quality: number; other: number };
   categories: number;
@@ -45,7 +49,7 @@ export interface Reading {
   isForeign: (word: string) => boolean;
 }
 
-const NAMES = ['unknown_words', 'unlisted_objects', 'slips', 'bare_objects', 'passing_things', 'combinations', 'mixed_subject', 'vague_subject', 'unrecognised_form', 'length'] as const satisfies readonly (keyof Doubts)[];
+const NAMES = ['unknown_words', 'unlisted_objects', 'slips', 'bare_objects', 'passing_things', 'told_parts', 'combinations', 'mixed_subject', 'vague_subject', 'unrecognised_form', 'length'] as const satisfies readonly (keyof Doubts)[];
 const Weight = Type.Number({ maximum: 0 });
 const ConfidenceFile = defineModel('PlannerConfidence', Type.Object({
   fitted_on: Type.String({ minLength: 1 }),
@@ -82,7 +86,7 @@ function isReadable({ segments, subject, tooLong, isForeign }: Reading, doubts: 
 
 const FUNCTION_WORDS: readonly WordClass[] = ['determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'negation', 'excess'];
 
-export function doubtsOf({ segments, things, subject, categories, formRecognised, isListed }: Reading): Doubts {
+export function doubtsOf({ segments, things, toldParts, subject, categories, formRecognised, isListed }: Reading): Doubts {
   let [content, unknown, unlisted] = [0, 0, 0];
   segments.forEach((segment, index) => {
     if (/^\d+$/.test(segment.words) || (is(segment, ...FUNCTION_WORDS) && !is(segment, 'quality', 'distortion', 'other', 'place'))) return;
@@ -101,6 +105,7 @@ export function doubtsOf({ segments, things, subject, categories, formRecognised
     slips: Math.min(2, segments.filter((segment) => segment.slipped).length),
     bare_objects: asked.filter((mention) => !mention.determined).length > 0 ? 1 : 0,
     passing_things: Math.min(2, things.length - asked.length),
+    told_parts: Math.min(2, toldParts),
     combinations: Math.min(3, Math.max(0, asked.length - 1) + (asked.length > 1 ? Math.max(0, categories - 1) : 0)),
     mixed_subject: stronger === 0 ? 0 : weaker / stronger,
     vague_subject: stronger <= 1 ? 1 : stronger === 2 ? 0.5 : 0,

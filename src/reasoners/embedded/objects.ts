@@ -92,6 +92,8 @@ function isNoun(sentence: Sentence, position: number): boolean {
   const segment = sentence.segments[position];
   if (!segment || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
   if (isPossessed(sentence, position)) return true;
+  // "the number on the jersey" is written there, "a number of flaws" is not.
+  if (/^(number|numbers|word|words|name|names|title)$/.test(segment.words) && sentence.segments[position + 1]?.words === 'on') return is(sentence.segments[position - 1], 'determiner');
   // "the glass", "a red table": words that also have another use.
   if (segment.meaning) return sentence.lexicon.things.has(segment.words) && is(segment, ...BESIDES) && is(sentence.segments[position - 1], 'determiner', 'attribute');
   return sentence.lexicon.things.has(segment.words) || sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
@@ -169,7 +171,10 @@ function isAskedAbout({ text, segments, lexicon }: Sentence, start: number, ment
   const before = segments[start - 1];
   if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention) || isOnlyTold({ text, segments }, { start, from: mention.from, to: mention.to })) return false;
   // "Is it a beautiful landscape?" asks what the picture is.
-  if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
+  const isPredicate = /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary');
+  if (isPredicate && /^an?$/.test(segments[start]?.words ?? '')) return false;
+  // "Is it the screen or the image?" looks for the cause; "is it the dog that is blurry?" for the dog.
+  if (isPredicate && is(segments[mention.to], 'conjunction') && !segments.slice(mention.to).some((segment) => is(segment, 'distortion', 'quality'))) return false;
   // "The photo of the dog" is the whole picture.
   if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
   // "Good enough for a poster" says what for; "what is the SSIM for the face" says of what.

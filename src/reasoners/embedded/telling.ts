@@ -11,13 +11,20 @@ interface Telling { text: string; segments: readonly Segment[] }
 export function isOnlyTold({ text, segments }: Telling, thing: Thing): boolean {
   if (isSpeaker(segments, thing) || isNarrator(segments, thing)) return true;
   const part = partAround(segments, thing.start);
-  if (isToldWithin(segments.slice(part.from, part.to), thing.start - part.from)) return true;
+  const within = segments.slice(part.from, part.to);
+  if (isToldWithin(within, thing.start - part.from) || isMadeSo(within, thing.start - part.from)) return true;
   const rest = [...segments.slice(0, part.from), ...segments.slice(part.to)];
   return rest.some(asks) && isStatement(text, segments, part) && !bearsFlaw(segments, thing) && !isTakenUp(segments, part, thing, rest);
 }
 
+/** How many parts of the query tell rather than ask: each is a chance to take its things for what is meant. */
+export function countTold({ text, segments }: Telling): number {
+  const parts = segments.flatMap((segment, index) => (opensClause(segment) ? [partAround(segments, index)] : []));
+  return parts.length < 2 ? 0 : parts.filter((part) => isStatement(text, segments, part)).length;
+}
+
 /** A word of the subject, or the beginning of a question: "Is he right?" */
-const asks = (segment: Segment): boolean => is(segment, 'distortion', 'quality', 'other', 'taste', 'tool')
+const asks = (segment: Segment): boolean => is(segment, 'distortion', 'quality', 'assess', 'other', 'taste', 'tool')
   || (opensClause(segment) && (is(segment, 'auxiliary', 'form') || /^(what|which|how|why|who)\b/.test(segment.words)));
 
 /** From one comma or stop to the next. */
@@ -49,6 +56,14 @@ function isToldWithin(part: readonly Segment[], start: number): boolean {
   return when >= 0 && start > when && verb >= 0 && part.slice(verb + 1, verb + 3).some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
 }
 
+/** Behind a preposition after "I took this …", "we shot it …": "I took this pic at my cousin's birthday and it looks blurry". */
+function isMadeSo(part: readonly Segment[], start: number): boolean {
+  const verb = part.findLastIndex(({ words }, index) => index < start && MAKING.test(words));
+  const between = part.slice(verb + 1, start);
+  return verb > 0 && is(part[start - 1], 'preposition') && part.slice(Math.max(0, verb - 2), verb).some(({ words }) => /^(i|we)$/.test(words))
+    && between.some((segment) => is(segment, 'picture') || /^(it|this|that|these)$/.test(segment.words)) && !between.some((segment) => is(segment, 'conjunction'));
+}
+
 /** Words before the subject of a statement: "But then", "Hello,", "Not sure if". */
 const LEAD_IN = ['conjunction', 'adverb', 'negation', 'level'] as const;
 const SUBJECT = /^(i|we|he|she|it|this|that|they|you|someone|somebody|everyone|everybody|people|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|im|ive|id|sure|if|because|since|when|while|after|before)$/;
@@ -57,22 +72,28 @@ const SUBJECT = /^(i|we|he|she|it|this|that|they|you|someone|somebody|everyone|e
 function isStatement(text: string, segments: readonly Segment[], { from, to }: Part): boolean {
   const part = segments.slice(from, to);
   const last = part.at(-1);
-  if (!last || /^\s*\?/.test(text.slice(last.end)) || part.some(({ words }) => /\bthere$/.test(words))) return false;
+  if (!last || /^\s*\?/.test(text.slice(last.end)) || presents(part)) return false;
   const begin = part.findIndex((segment) => !is(segment, ...LEAD_IN) || SUBJECT.test(segment.words));
   const first = part[begin];
   if (!first) return false;
   if (MAKING.test(first.words)) return true;
+  // "Two weeks ago I bought …", "Because of the rain we shot …"
+  const narrates = part.some(({ words }, index) => /^(i|we)$/.test(words) && part.slice(index + 1, index + 3).some((segment) => isVerb(segment, undefined, 1)));
+  if (narrates && !is(first, 'auxiliary', 'form', 'request', 'assess', 'exclusion', 'verb')) return true;
   const isSubject = SUBJECT.test(first.words) || is(first, 'determiner') || first.meaning === null;
   // "I'd like to hang this in my room" tells; "I'd like to know whether the car is blurry" asks.
   if (is(first, 'request')) return /^i\b/.test(first.words) && !part.some((segment) => is(segment, 'distortion', 'quality', 'assess', 'form'));
   return isSubject && !is(first, 'form', 'exclusion') && part.slice(begin).some((segment, index) => isVerb(segment, part[begin + index - 1], index));
 }
 
+/** "There is a boat"; "there was fog" tells what it was like. */
+const presents = (part: readonly Segment[]): boolean => part.some(({ words }, index) => /\bthere$/.test(words) && !/^(was|were)$/.test(part[index + 1]?.words ?? ''));
+
 /** "'s" is a verb behind a pronoun, a possessive behind a noun. */
 function isVerb(segment: Segment, before: Segment | undefined, index: number): boolean {
   if (segment.words === "'s") return is(before, 'pronoun', 'determiner');
   if (index === 0) return /^(i|we|you|they)'(m|ve|d|re|ll)$/.test(segment.words);
-  return is(segment, 'verb', 'auxiliary') || HAVING.test(segment.words) || (segment.meaning === null && /[^e]ed$/.test(segment.words));
+  return is(segment, 'verb', 'auxiliary') || MAKING.test(segment.words) || HAVING.test(segment.words) || (segment.meaning === null && /[^e]ed$/.test(segment.words));
 }
 
 /** Between a thing and what is said of it: "the sky, I think, looks kind of purple", "the face has some noise". */
@@ -84,7 +105,8 @@ const HAVING = /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|need
 function bearsFlaw(segments: readonly Segment[], { start, to }: Thing): boolean {
   for (let position = to; position < Math.min(segments.length, to + 6); position += 1) {
     const segment = segments[position] as Segment;
-    if (opensClause(segment)) break;
+    // "When I view it on my TV it looks blocky": the picture, not the TV.
+    if (opensClause(segment) || (segment.words === 'it' && segments.slice(0, start).some((earlier) => is(earlier, 'picture') || /^(it|this|that)$/.test(earlier.words)))) break;
     const judges = is(segment, 'distortion', 'process', 'quality') && !HAVING.test(segment.words);
     if (judges) return position > to || is(segment, 'distortion', 'process');
     if (!is(segment, ...LINKING) && !HAVING.test(segment.words) && !AMOUNT.test(segment.words)) break;
@@ -93,20 +115,32 @@ function bearsFlaw(segments: readonly Segment[], { start, to }: Thing): boolean 
   return is(segments[start - 1], 'preposition') && is(before, 'distortion', 'process', 'quality') && !opensClause(segments[start - 1] as Segment);
 }
 
-const CARING = /^(about|in|at|to|on)$/;
 const CONCERN = /^(care|cares|interested|worried|concerned|worry|interest|concern|mean|look|looking|refer|referring|talking|attention)$|\bknow$/;
 
 /** The question comes back to the thing by a pronoun, or the statement names it as what matters. */
-function isTakenUp(segments: readonly Segment[], { from, to }: Part, thing: Thing, rest: readonly Segment[]): boolean {
-  const part = segments.slice(from, to);
-  if (CARING.test(segments[thing.start - 1]?.words ?? '') && CONCERN.test(segments[thing.start - 2]?.words ?? '')) return true;
-  const head = segments[thing.to - 1]?.words ?? '';
+function isTakenUp(segments: readonly Segment[], part: Part, thing: Thing, rest: readonly Segment[]): boolean {
+  const before = segments[thing.start - 1];
+  if (is(before, 'preposition')) {
+    let position = thing.start - 2;
+    while (is(segments[position], 'adverb')) position -= 1;
+    return CONCERN.test(segments[position]?.words ?? '');
+  }
+  if (is(before, 'aside', 'purpose')) return false;
   const pronouns = new Set(rest.map(({ words }) => words));
-  const behindPreposition = is(segments[thing.start - 1], 'preposition', 'aside', 'purpose');
-  if (behindPreposition) return false;
-  if (['he', 'she', 'him', 'her'].some((word) => pronouns.has(word))) return !/^(my|our)$/.test(segments[thing.start]?.words ?? '') || thing.start !== from;
-  if (/s$|^(people|men|women|children)$/.test(head) && ['they', 'them'].some((word) => pronouns.has(word))) return thing.start !== from || !/^(my|our)$/.test(segments[thing.start]?.words ?? '');
+  if (['he', 'she', 'him', 'her'].some((word) => pronouns.has(word))) return true;
+  // "My dog moved. Is he sharp?" speaks of the dog, "My phone did this. Is it sharp?" of the picture.
+  const isOwn = thing.start === part.from && /^(my|our)$/.test(segments[thing.start]?.words ?? '');
+  const comesBack = (...words: string[]): boolean => !isOwn && words.some((word) => pronouns.has(word));
+  const isPlural = /[^s]s$|^(people|men|women|children)$/.test(headOf(segments, thing));
+  if (isPlural) return comesBack('they', 'them');
   // "I took this with my phone. Is it sharp?" speaks of the picture, "The dog moved. Is it sharp?" of the dog.
-  const speaksOfPicture = part.some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
-  return pronouns.has('it') && !speaksOfPicture && !/^(my|our)$/.test(segments[thing.start]?.words ?? '');
+  const speaksOfPicture = segments.slice(part.from, part.to).some((segment) => is(segment, 'picture', 'tool') || /^(it|this|that)$/.test(segment.words));
+  return comesBack('it') && !speaksOfPicture && (thing.start === part.from || MAKING.test(before?.words ?? ''));
+}
+
+/** "candles" of "candles on the table". */
+function headOf(segments: readonly Segment[], { from, to }: Thing): string {
+  const name = segments.slice(from, to);
+  const link = name.findIndex((segment) => is(segment, 'preposition'));
+  return name.at(link > 0 ? link - 1 : -1)?.words ?? '';
 }

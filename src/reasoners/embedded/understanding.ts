@@ -8,6 +8,7 @@ import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
 import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
+import { countTold } from './telling.ts';
 import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
@@ -105,7 +106,7 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     understanding,
     // A question for content ("Is the man wearing a hat?") has its subject, though no word of its own for it.
     reading: {
-      segments, things, subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
+      segments, things, toldParts: countTold({ text: stem, segments }), subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
       formRecognised: recognised, tooLong: isTooLong(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
     },
   };
@@ -144,7 +145,8 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
 function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
-  const asksForContent = subject.quality === 0 && (formRecognised || ordersReading(segments)) && (objects.some((mention) => mention.determined) || asksForKind(segments));
+  const asks = formRecognised || ordersReading(segments);
+  const asksForContent = subject.quality === 0 && asks && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
 
