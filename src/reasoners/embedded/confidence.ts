@@ -29,7 +29,7 @@ export interface Doubts {
   vague_subject: number;
   /** The kind of question is only the best guess. */
   unrecognised_form: number;
-  /** Sentence parts beyond the second, and words beyond the twentieth by tens. */
+  /** Sentence parts beyond the second that do not tell, and words beyond the twentieth by tens. */
   length: number;
 }
 
@@ -110,6 +110,6 @@ export function doubtsOf({ segments, things, toldParts, subject, categories, for
     mixed_subject: stronger === 0 ? 0 : weaker / stronger,
     vague_subject: stronger <= 1 ? 1 : stronger === 2 ? 0.5 : 0,
     unrecognised_form: formRecognised ? 0 : 1,
-    length: Math.max(0, parts - 1) + Math.max(0, words - 20) / 10,
+    length: Math.max(0, parts - 1 - toldParts) + Math.max(0, words - 20) / 10,
   };
 }

@@ -175,8 +175,8 @@ function isAskedAbout({ text, segments, lexicon }: Sentence, start: number, ment
   if (isPredicate && /^an?$/.test(segments[start]?.words ?? '')) return false;
   // "Is it the screen or the image?" looks for the cause; "is it the dog that is blurry?" for the dog.
   if (isPredicate && is(segments[mention.to], 'conjunction') && !segments.slice(mention.to).some((segment) => is(segment, 'distortion', 'quality'))) return false;
-  // "The photo of the dog" is the whole picture.
-  if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
+  // "The photo of the dog", "the image in the mail" is the whole picture.
+  if (/^(of|in|from)$/.test(before?.words ?? '') && is(segments[start - 2], 'picture')) return false;
   // "Good enough for a poster" says what for; "what is the SSIM for the face" says of what.
   if (is(before, 'preposition') && is(segments[start - 2], 'medium') && !is(segments[start - 2], 'picture')) return false;
   if (is(before, 'purpose')) {

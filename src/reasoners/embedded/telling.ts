@@ -19,13 +19,23 @@ export function isOnlyTold({ text, segments }: Telling, thing: Thing): boolean {
 
 /** How many parts of the query tell rather than ask: each is a chance to take its things for what is meant. */
 export function countTold({ text, segments }: Telling): number {
-  const parts = segments.flatMap((segment, index) => (opensClause(segment) ? [partAround(segments, index)] : []));
+  const parts = partsOf(segments);
   return parts.length < 2 ? 0 : parts.filter((part) => isStatement(text, segments, part)).length;
 }
 
+/** Words of the told parts that only colour the story ("we look for an album cover"); a named flaw counts wherever it stands. */
+export function toldAsides({ text, segments }: Telling): Set<Segment> {
+  const told = partsOf(segments).filter((part) => isStatement(text, segments, part)).flatMap(({ from, to }) => segments.slice(from, to));
+  const rest = segments.filter((segment) => !told.includes(segment));
+  const hasSubject = rest.some((segment) => is(segment, 'distortion', 'process', 'quality', 'other', 'taste', 'tool'));
+  return new Set(hasSubject ? told.filter((segment) => !is(segment, 'distortion', 'process', 'tool')) : []);
+}
+
+const partsOf = (segments: readonly Segment[]): Part[] => segments.flatMap((segment, index) => (opensClause(segment) ? [partAround(segments, index)] : []));
+
 /** A word of the subject, or the beginning of a question: "Is he right?" */
 const asks = (segment: Segment): boolean => is(segment, 'distortion', 'quality', 'assess', 'other', 'taste', 'tool')
-  || (opensClause(segment) && (is(segment, 'auxiliary', 'form') || /^(what|which|how|why|who)\b/.test(segment.words)));
+  || (opensClause(segment) && (is(segment, 'auxiliary', 'form', 'request') || /^(what|which|how|why|who)\b/.test(segment.words)));
 
 /** From one comma or stop to the next. */
 function partAround(segments: readonly Segment[], position: number): Part {
@@ -36,10 +46,11 @@ function partAround(segments: readonly Segment[], position: number): Part {
 }
 
 const REPORTING = /^(say|think|believe|claim|complain|insist|argue|tell|ask|wonder|suspect|mention|suggest|report|reckon|feel|want|need|know|find|hate|notice)(s|es|d|ed|ing)?$|^(said|thought|told|felt|found|swears?|swore|keeps?|kept)$/;
-/** "Are the people telling …" and "does the man want …" ask; only a statement reports. */
+/** "My brother says", "someone in the office claims". "Are the people telling …" and "does the man want …" ask; only a statement reports. */
 const isSpeaker = (segments: readonly Segment[], { start, to }: Thing): boolean => {
   const verb = segments[is(segments[to], 'adverb') ? to + 1 : to];
-  return verb !== undefined && !opensClause(verb) && REPORTING.test(verb.words) && !is(segments[start - 1], 'auxiliary', 'preposition', 'form')
+  return verb !== undefined && !opensClause(verb) && REPORTING.test(verb.words) && !is(segments[start - 1], 'auxiliary', 'form')
+    && (!is(segments[start - 1], 'preposition') || /^(someone|somebody|everyone|everybody|people)$/.test(segments[start - 2]?.words ?? ''))
     && segments.slice(to + 1).some((segment) => is(segment, 'distortion', 'quality', 'picture'));
 };
 
@@ -83,7 +94,10 @@ function isStatement(text: string, segments: readonly Segment[], { from, to }: P
   const isSubject = SUBJECT.test(first.words) || is(first, 'determiner') || first.meaning === null;
   // "I'd like to hang this in my room" tells; "I'd like to know whether the car is blurry" asks.
   if (is(first, 'request')) return /^i\b/.test(first.words) && !part.some((segment) => is(segment, 'distortion', 'quality', 'assess', 'form'));
-  return isSubject && !is(first, 'form', 'exclusion') && part.slice(begin).some((segment, index) => isVerb(segment, part[begin + index - 1], index));
+  if (!isSubject || is(first, 'form', 'exclusion')) return false;
+  // No list knows all verbs: a full stop behind more than a name does as well. "The dog. Is it sharp?" has only the name.
+  const isFull = part[0]?.boundary !== 'comma' && /^['")\s]*[.!]/.test(text.slice(last.end)) && part.length > 3;
+  return isFull || part.slice(begin).some((segment, index) => isVerb(segment, part[begin + index - 1], index));
 }
 
 /** "There is a boat"; "there was fog" tells what it was like. */
@@ -103,31 +117,38 @@ const HAVING = /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|need
 
 /** The statement itself complains or praises: "the dog is out of focus", "I see noise in the sky". */
 function bearsFlaw(segments: readonly Segment[], { start, to }: Thing): boolean {
+  // "She moved her head at the wrong moment": behind a preposition nothing is said of the head.
+  let aside = false;
   for (let position = to; position < Math.min(segments.length, to + 6); position += 1) {
     const segment = segments[position] as Segment;
+    if (is(segment, 'preposition') && segment.words !== 'of') aside = true;
+    else if (is(segment, 'auxiliary', 'picture', 'place') || HAVING.test(segment.words)) aside = false;
     // "When I view it on my TV it looks blocky": the picture, not the TV.
     if (opensClause(segment) || (segment.words === 'it' && segments.slice(0, start).some((earlier) => is(earlier, 'picture') || /^(it|this|that)$/.test(earlier.words)))) break;
     const judges = is(segment, 'distortion', 'process', 'quality') && !HAVING.test(segment.words);
-    if (judges) return position > to || is(segment, 'distortion', 'process');
+    if (judges) return !aside && (position > to || is(segment, 'distortion', 'process'));
     if (!is(segment, ...LINKING) && !HAVING.test(segment.words) && !AMOUNT.test(segment.words)) break;
   }
   const before = segments[start - 2];
   return is(segments[start - 1], 'preposition') && is(before, 'distortion', 'process', 'quality') && !opensClause(segments[start - 1] as Segment);
 }
 
-const CONCERN = /^(care|cares|interested|worried|concerned|worry|interest|concern|mean|look|looking|refer|referring|talking|attention)$|\bknow$/;
+const CONCERN = /^(care|cares|interested|worried|concerned|worry|interest|concern|mean|look|looking|refer|referring|talking|attention|question|request|point)$|\bknow$/;
 
 /** The question comes back to the thing by a pronoun, or the statement names it as what matters. */
 function isTakenUp(segments: readonly Segment[], part: Part, thing: Thing, rest: readonly Segment[]): boolean {
   const before = segments[thing.start - 1];
-  if (is(before, 'preposition')) {
+  if (is(before, 'preposition', 'aside', 'purpose')) {
+    // "The report needs a BRISQUE value for the car."
+    if (/^(for|of|on)$/.test(before?.words ?? '') && segments.slice(Math.max(part.from, thing.start - 4), thing.start).some((segment) => is(segment, 'tool'))) return true;
     let position = thing.start - 2;
-    while (is(segments[position], 'adverb')) position -= 1;
+    while (is(segments[position], 'adverb', 'auxiliary')) position -= 1;
     return CONCERN.test(segments[position]?.words ?? '');
   }
-  if (is(before, 'aside', 'purpose')) return false;
   const pronouns = new Set(rest.map(({ words }) => words));
-  if (['he', 'she', 'him', 'her'].some((word) => pronouns.has(word))) return true;
+  // "My cat jumped off the chair. Is he sharp?": the first thing told of.
+  const isFirst = !segments.slice(part.from, thing.start).some((segment) => segment.meaning === null);
+  if (['he', 'she', 'him'].some((word) => pronouns.has(word))) return isFirst;
   // "My dog moved. Is he sharp?" speaks of the dog, "My phone did this. Is it sharp?" of the picture.
   const isOwn = thing.start === part.from && /^(my|our)$/.test(segments[thing.start]?.words ?? '');
   const comesBack = (...words: string[]): boolean => !isOwn && words.some((word) => pronouns.has(word));

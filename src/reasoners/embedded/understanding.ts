@@ -8,7 +8,7 @@ import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
 import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
-import { countTold } from './telling.ts';
+import { countTold, toldAsides } from './telling.ts';
 import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
@@ -83,7 +83,8 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
   // "the text on the billboard" is a thing, "good enough for a billboard" a purpose.
   const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
   const named = new Set(segments.filter((segment, index) => is(segment, 'medium') && isInName(index)));
-  const subject = weighSubject(spoken.filter((segment) => !named.has(segment)), lexicon);
+  const told = toldAsides({ text: stem, segments });
+  const subject = weighSubject(spoken.filter((segment) => !named.has(segment) && !told.has(segment)), lexicon);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
