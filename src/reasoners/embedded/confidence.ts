@@ -44,7 +44,8 @@ export interface Reading {
   subject: { quality: number; other: number };
   categories: number;
   formRecognised: boolean;
-  tooLong: boolean;
+  /** False for what is too long to be read, or a program. */
+  isQuestion: boolean;
   isListed: (word: string) => boolean;
   isForeign: (word: string) => boolean;
 }
@@ -68,6 +69,7 @@ const MAX = 0.99;
 const CAP_UNREADABLE = 0.2;
 const MAX_UNKNOWN_SHARE = 0.6;
 const LONG_QUESTION = 120;
+const MAX_HEAP = 6;
 
 export function weighConfidence(reading: Reading, { intercept, doubts: weights }: ConfidenceWeights): number {
   const doubts = doubtsOf(reading);
@@ -77,11 +79,16 @@ export function weighConfidence(reading: Reading, { intercept, doubts: weights }
 }
 
 /** The fit does not see such queries: they are no questions that a person would label. */
-function isReadable({ segments, subject, tooLong, isForeign }: Reading, doubts: Doubts): boolean {
+function isReadable({ segments, subject, isQuestion, isForeign, isListed }: Reading, doubts: Doubts): boolean {
   const words = segments.reduce((sum, segment) => sum + segment.wordCount, 0);
-  const foreign = segments.filter((segment) => isForeign(segment.words) || /[^\p{Script=Latin}\p{N}\p{P}\p{S}\s]/u.test(segment.words)).length;
+  const isStrange = (segment: Segment): boolean => /[^\p{Script=Latin}\p{N}\p{P}\p{S}\s]/u.test(segment.words)
+    || (segment.meaning === null && !isListed(segment.words) && /[^\p{ASCII}]/u.test(segment.words));
+  const foreign = segments.filter((segment) => isForeign(segment.words) || isStrange(segment)).length;
   const hasSubject = subject.quality + subject.other > 0;
-  return !tooLong && words <= LONG_QUESTION && hasSubject && foreign * 5 < words && doubts.unknown_words <= MAX_UNKNOWN_SHARE;
+  // Who gives orders to the machine does not ask about a picture; a heap of words without grammar says nothing of which belongs to which.
+  const commandsMachine = segments.some((segment) => is(segment, 'machine'));
+  const isHeap = words > MAX_HEAP && !segments.some((segment, index) => is(segment, ...FUNCTION_WORDS, 'form', 'request', 'verb') || (index > 0 && segment.boundary !== 'none'));
+  return isQuestion && !commandsMachine && !isHeap && words <= LONG_QUESTION && hasSubject && foreign * 5 < words && doubts.unknown_words <= MAX_UNKNOWN_SHARE;
 }
 
 const FUNCTION_WORDS: readonly WordClass[] = ['determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'negation', 'excess'];

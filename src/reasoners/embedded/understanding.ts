@@ -9,7 +9,7 @@ import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
 import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
 import { countTold, toldAsides } from './telling.ts';
-import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
+import { cleanText, isTooLong, looksLikeCode, spell, tokenize, tokenizeOption, withoutFileNames } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
 export type { AnswerOption } from './options.ts';
@@ -70,7 +70,8 @@ interface ReadQuery { understanding: Omit<Understanding, 'confidence'>; reading:
 
 /** The reading itself and what it rests on, before any doubt: fitting the confidence needs both. */
 export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): ReadQuery {
-  const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
+  const { stem: asWritten, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
+  const stem = withoutFileNames(asWritten);
   const written = tokenize(stem);
   const mentions = findTools(written, tools, lexicon);
   const segments = segmentTokens(spell(stem, written, lexicon), lexicon, mentions);
@@ -108,7 +109,7 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     // A question for content ("Is the man wearing a hat?") has its subject, though no word of its own for it.
     reading: {
       segments, things, toldParts: countTold({ text: stem, segments }), subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
-      formRecognised: recognised, tooLong: isTooLong(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
+      formRecognised: recognised, isQuestion: !isTooLong(query) && !looksLikeCode(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
     },
   };
 }
