@@ -59,18 +59,33 @@ export function recognisePolarity(segments: readonly Segment[]): AskedPolarity |
 
 function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {
   const segment = segments[index];
+  if (segment && isRight(segments, segment, index)) return 'virtue';
   if (!segment || !is(segment, 'distortion', 'quality')) return null;
   // "visible defects", "natural grain": a kind word right before a complaint does not praise.
   const next = segments[index + 1];
   if (is(next, 'distortion', 'quality') && next?.meaning?.polarity === 'flaw' && !opensClause(next)) return null;
   const before = modifiersBefore(segments, index);
-  const isNegated = before.some((word) => is(word, 'negation'));
+  const isNegated = before.some((word) => is(word, 'negation') || word.words === 'less');
   const isExcessive = before.some((word) => is(word, 'excess'));
   const own = segment.meaning?.polarity ?? null;
   // "too sharp" complains, and so does "lacks contrast", where the word itself is neutral.
-  const spoken = isExcessive ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
+  const spoken = isExcessive || (own === 'virtue' && isWanted(segments, index)) ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
   if (!isNegated || spoken === null) return spoken;
   return spoken === 'flaw' ? 'virtue' : 'flaw';
+}
+
+/** "Is the exposure right?" praises; "the right side" and "is he right?" do not. */
+function isRight(segments: readonly Segment[], segment: Segment, index: number): boolean {
+  const [before, next] = [segments[index - 1], segments[index + 1]];
+  return segment.words === 'right' && (next === undefined || opensClause(next)) && !opensClause(segment) && !is(before, 'pronoun', 'determiner', 'preposition', 'conjunction', 'auxiliary')
+    && segments.slice(0, index).some((earlier) => is(earlier, 'distortion') && earlier.meaning?.polarity === null);
+}
+
+/** "Could it be sharper?", "does it need to be brighter?": who wants more of a virtue complains, unless it is compared with something. */
+function isWanted(segments: readonly Segment[], index: number): boolean {
+  const isComparative = /er$/.test(segments[index]?.words ?? '') || segments[index - 1]?.words === 'more';
+  return isComparative && segments.slice(Math.max(0, index - 5), index).some(({ words }) => /^(could|should|might|must|needs?)$/.test(words))
+    && !segments.slice(index).some((later) => is(later, 'than') || /\bthan\b/.test(later.words));
 }
 
 /** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") is no negation. */

@@ -1,5 +1,6 @@
 // Yes or no to what was asked: the named distortions where there are any, the overall score otherwise.
 import type { QualityScore } from '../../../schemas/assessment.ts';
+import { againstReference } from './against-reference.ts';
 import { nameFinding, nounOf, list } from './phrasing.ts';
 import { rankFindings, type Judged } from './judging.ts';
 import type { Claim } from './option-reading.ts';
@@ -18,6 +19,7 @@ export interface Grounds {
   score: QualityScore | null;
   rules: SeverityRules;
   query: string;
+  hasReference: boolean;
   /** What the question says of each distortion, clause by clause. */
   claims: readonly Claim[];
 }
@@ -29,8 +31,12 @@ export function yesOrNo(understood: Understanding, relevant: readonly Judged[], 
   const worst = relevant[0];
   const asksForSeveral = distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
   if (asksForSeveral) return compare(understood, relevant, grounds) ?? eachOf(understood, relevant, grounds);
+  const compared = grounds.hasReference && worst ? againstReference(understood, worst, grounds) : null;
+  if (compared) return compared;
   if (distortions && worst) {
-    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
+    // "Overexposed or underexposed?" is not answered by "no".
+    const absent = understood.alternatives && !understood.sides.has(worst.type) && !/\bor (not|no)\b/i.test(grounds.query) ? 'Neither' : 'No';
+    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
     const noun = nounOf(worst, rules);
     // "Slightly: slight blur" would say it twice.
