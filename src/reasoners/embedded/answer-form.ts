@@ -51,10 +51,20 @@ export function recognisePolarity(segments: readonly Segment[]): AskedPolarity |
   const general = judgements.filter(({ segment }) => !is(segment, 'distortion'));
   const offersChoice = segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
   if (offersChoice) return null;
-  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for.
-  const verdict = general.find(({ segment }) => segment.start > (named.at(-1)?.segment.start ?? -1)) ?? named[0] ?? general[0];
+  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for. "Is the noise visible?" only asks whether it is there.
+  const last = named.at(-1)?.segment.start;
+  const verdict = general.find(({ segment }) => last === undefined || (segment.start > last && !PRESENCE.test(segment.words))) ?? named[0] ?? general[0];
   if (!verdict) return null;
-  return verdict.polarity === 'flaw' ? 'asks_for_flaw' : 'asks_for_virtue';
+  return (verdict.polarity === 'flaw') === isSecondThought(segments, verdict.segment, judgements[0]?.segment) ? 'asks_for_virtue' : 'asks_for_flaw';
+}
+
+const PRESENCE = /^(visible|discernible|recogni[sz]able|identifiable|distinguishable|noticeable|visibility|be seen)$/;
+
+/** "Can I use it, or is the quality too poor?": the first part asks, so that a yes denies the second. */
+function isSecondThought(segments: readonly Segment[], verdict: Segment, first: Segment | undefined): boolean {
+  const or = segments.findIndex((segment, index) => segment.words === 'or' && is(segments[index + 1], 'auxiliary'));
+  const start = segments[or]?.start;
+  return start !== undefined && is(segments[0], 'auxiliary', 'form') && verdict.start > start && first !== undefined && first.start > start;
 }
 
 function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {

@@ -29,6 +29,8 @@ export interface Understanding {
   readonly polarity: AskedPolarity | null;
   /** The side of a category that all its mentions mean; a category without an entry is meant as a whole. */
   readonly sides: ReadonlyMap<DistortionCategory, string>;
+  /** Categories that are named only as what was treated ("the denoising"), not as what it did. */
+  readonly treatments: readonly DistortionCategory[];
   /** Whether its parts are offered as alternatives ("blurry or noisy"). */
   readonly alternatives: boolean;
   /** 0 to 1: how likely the plan is right. */
@@ -101,6 +103,7 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     form,
     polarity: recognisePolarity(segments),
     sides: namedSides(outsideNames),
+    treatments: categories.filter((category) => ![outsideNames, ...optionSegments].flat().some((segment) => is(segment, 'distortion') && segment.meaning?.category === category)),
     alternatives: asked.some((segment) => segment.words === 'or'),
   };
   const isListed = (word: string): boolean => lexicon.things.has(word) || lexicon.nouns.has(word);

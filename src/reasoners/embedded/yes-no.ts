@@ -25,8 +25,11 @@ export interface Grounds {
 }
 
 /** Null when neither distortions nor a score can answer. */
-export function yesOrNo(understood: Understanding, relevant: readonly Judged[], grounds: Grounds): Verdict | null {
+export function yesOrNo(understood: Understanding, judged: readonly Judged[], grounds: Grounds): Verdict | null {
   const { distortions, polarity } = understood;
+  // "Did the denoising blur it?" asks for blur; noise is only what was treated.
+  const effects = judged.filter(({ type }) => !understood.treatments.includes(type));
+  const relevant = effects.length > 0 ? effects : judged;
   const { score, rules } = grounds;
   const worst = relevant[0];
   const asksForSeveral = distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
@@ -39,6 +42,8 @@ export function yesOrNo(understood: Understanding, relevant: readonly Judged[], 
     const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
     const noun = nounOf(worst, rules);
+    // "Legible or too blurry?" offers two answers, and neither is yes or no.
+    if (understood.alternatives && polarity === null) return null;
     // "Slightly: slight blur" would say it twice.
     const told = worst.rank === 1 && !/^(low|excessive) /.test(noun) ? nameFinding(worst, rules).replace(/^slight /, 'some ') : nameFinding(worst, rules);
     return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${told}`, because: null };
@@ -56,7 +61,8 @@ function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Ju
   const present = relevant.filter((item) => item.rank > 0);
   const absent = relevant.filter((item) => item.rank === 0);
   const praises = polarity === 'asks_for_virtue';
-  const agreeing = relevant.filter(({ type, rank }) => (claims.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0));
+  const claimed = claims.filter(({ judges }) => judges);
+  const agreeing = relevant.filter(({ type, rank }) => (claimed.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0));
   const word = agreeing.length === relevant.length ? 'Yes' : agreeing.length === 0 ? 'No' : alternatives && !praises ? 'Yes' : 'Partly';
   const told = [
     ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),

@@ -197,6 +197,17 @@ t.test('the first word answers the question as it was put', async (t) => {
   t.equal(await answer('How severe is the worst distortion?', { Noise: 'severe' }, 2), 'Severe noise');
   t.match(await answer('How severe is the worst distortion?', { Noise: 'none' }, 4), /^No distortion stands out/);
   t.equal(await answer('What differs between the reference and this image?', { Noise: 'severe' }, 2), 'Severe noise');
+  t.match(await answer('Are blocking artefacts visible?', { Compression: 'none' }), /^No: no visible/, 'visible is no praise of a flaw');
+  t.match(await answer('Are blocking artefacts visible?', { Compression: 'severe' }), /^Yes: severe/);
+  t.match(await answer('Is the noise acceptable?', { Noise: 'severe' }), /^No: severe/);
+  t.match(await answer('Are the brightness and the contrast OK?', { 'Brightness change': 'none', Contrast: 'none' }), /^Yes: no visible/, 'one verdict for both');
+  t.match(await answer('Are the brightness and the contrast OK?', { 'Brightness change': 'none', Contrast: 'severe' }), /^Partly: /);
+  t.match(await answer('Can I use this as a product photo or is the quality too poor?', { Noise: 'severe' }, 1.2), /^No: the overall quality is bad/);
+  t.match(await answer('Can I use this as a product photo or is the quality too poor?', { Noise: 'none' }, 4.8), /^Yes: the overall quality is excellent/);
+  t.equal(await answer('Is the text legible or too blurry?', { Blurs: 'severe' }), 'Severe blur', 'of two things offered neither is yes');
+  t.match(await answer('Anything wrong with it?', { Noise: 'none' }, 4.8), /^No: /);
+  t.match(await answer('Would you accept this picture?', { Noise: 'none' }, 4.8), /^Yes: /);
+  t.equal(await answer('Did the denoising blur the image?', { Blurs: 'severe', Noise: 'none' }), 'Yes: severe blur', 'what was treated is not what was done');
 });
 
 t.test('who compares with the reference is told of the difference', async (t) => {
