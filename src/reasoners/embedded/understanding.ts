@@ -142,9 +142,17 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
     else if (is(segment, 'quality')) subject.quality += segment.meaning?.polarity === 'virtue' ? 1 : 2;
+    // "Rate this photo." leaves nothing open.
+    else if (is(segment, 'assess') && ratesPicture(segments, index)) subject.quality += 2;
     else if (is(segment, 'assess', 'reference', 'medium')) subject.quality += 1;
   }
   return subject;
+}
+
+/** A verb of assessment with the picture as its object. */
+function ratesPicture(segments: readonly Segment[], index: number): boolean {
+  const object = segments[is(segments[index + 1], 'determiner') && is(segments[index + 2], 'picture') ? index + 2 : index + 1];
+  return is(object, 'picture') || /^(it|this)$/.test(object?.words ?? '');
 }
 
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
