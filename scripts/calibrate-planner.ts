@@ -1,5 +1,6 @@
 // `npm run calibrate:planner`: fits the weights of the planner's confidence and reports how reliable it is on queries that fitted nothing.
 // A labelled query that is in the tests is read right, so its errors are made: words of the lists are taken away, as if nobody had thought of them.
+// That makes no error of grammar; those come from `first_try`, whether a query was read right before anybody had seen it fail.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +13,7 @@ import { buildLexicon, readLexiconFile, type LexiconFile } from '../src/reasoner
 import { readQuery, understandQuery, type Vocabulary } from '../src/reasoners/embedded/understanding.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
 
-interface Labelled { id: string; query: string; has_reference: boolean; expect: PlannerOutput }
+interface Labelled { id: string; query: string; has_reference: boolean; first_try?: boolean; expect: PlannerOutput }
 interface Sample { doubts: Doubts; right: boolean }
 
 const ROUNDS = 12;
@@ -32,13 +33,16 @@ function main(): void {
   const labelled = readLabelled('planner-queries.jsonl');
   const [lexicon, english, before] = [readLexiconFile(paths.lexicon), readEnglishFile(paths.english), loadConfidenceWeights(paths.weights)];
   const random = createRandom(20_261_117);
-  const samples = Array.from({ length: ROUNDS }, () => {
+  const thinned = Array.from({ length: ROUNDS }, () => {
     const vocabulary = { lexicon: buildLexicon(thin(lexicon, random), thinEnglish(english, random), before), tools };
     return labelled.map((item) => sample(item, vocabulary));
   }).flat();
+  const whole = { lexicon: buildLexicon(lexicon, english, before), tools };
+  const firstTries = labelled.flatMap((item) => (item.first_try === undefined ? [] : [{ ...sample(item, whole), right: item.first_try }]));
+  const samples = [...thinned, ...Array.from({ length: ROUNDS }, () => firstTries).flat()];
   const weights = fit(samples);
-  const wrong = samples.filter(({ right }) => !right).length;
-  const origin = `${labelled.length} labelled queries read ${ROUNDS} times with words taken away (${samples.length} readings, ${wrong} wrong) by scripts/calibrate-planner.ts`;
+  const wrongOf = (of: readonly Sample[]): number => of.filter(({ right }) => !right).length;
+  const origin = `${labelled.length} labelled queries read ${ROUNDS} times with words taken away (${thinned.length} readings, ${wrongOf(thinned)} wrong) and ${firstTries.length} as they were read first (${wrongOf(firstTries)} wrong) by scripts/calibrate-planner.ts`;
   if (process.argv.includes('--write')) writeFileSync(paths.weights, toYaml(weights, origin));
   console.log(origin);
   const vocabulary = { lexicon: buildLexicon(lexicon, english, weights), tools };

@@ -51,26 +51,51 @@ export function recognisePolarity(segments: readonly Segment[]): AskedPolarity |
   const general = judgements.filter(({ segment }) => !is(segment, 'distortion'));
   const offersChoice = segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
   if (offersChoice) return null;
-  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for.
-  const verdict = general.find(({ segment }) => segment.start > (named.at(-1)?.segment.start ?? -1)) ?? named[0] ?? general[0];
+  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for. "Is the noise visible?" only asks whether it is there.
+  const last = named.at(-1)?.segment.start;
+  const verdict = general.find(({ segment }) => last === undefined || (segment.start > last && !PRESENCE.test(segment.words))) ?? named[0] ?? general[0];
   if (!verdict) return null;
-  return verdict.polarity === 'flaw' ? 'asks_for_flaw' : 'asks_for_virtue';
+  return (verdict.polarity === 'flaw') === isSecondThought(segments, verdict.segment, judgements[0]?.segment) ? 'asks_for_virtue' : 'asks_for_flaw';
+}
+
+const PRESENCE = /^(visible|discernible|recogni[sz]able|identifiable|distinguishable|noticeable|visibility|be seen)$/;
+
+/** "Can I use it, or is the quality too poor?": the first part asks, so that a yes denies the second. */
+function isSecondThought(segments: readonly Segment[], verdict: Segment, first: Segment | undefined): boolean {
+  const or = segments.findIndex((segment, index) => segment.words === 'or' && is(segments[index + 1], 'auxiliary'));
+  const start = segments[or]?.start;
+  return start !== undefined && is(segments[0], 'auxiliary', 'form') && verdict.start > start && first !== undefined && first.start > start;
 }
 
 function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {
   const segment = segments[index];
+  if (segment && isRight(segments, segment, index)) return 'virtue';
   if (!segment || !is(segment, 'distortion', 'quality')) return null;
   // "visible defects", "natural grain": a kind word right before a complaint does not praise.
   const next = segments[index + 1];
   if (is(next, 'distortion', 'quality') && next?.meaning?.polarity === 'flaw' && !opensClause(next)) return null;
   const before = modifiersBefore(segments, index);
-  const isNegated = before.some((word) => is(word, 'negation'));
+  const isNegated = before.some((word) => is(word, 'negation') || word.words === 'less');
   const isExcessive = before.some((word) => is(word, 'excess'));
   const own = segment.meaning?.polarity ?? null;
   // "too sharp" complains, and so does "lacks contrast", where the word itself is neutral.
-  const spoken = isExcessive ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
+  const spoken = isExcessive || (own === 'virtue' && isWanted(segments, index)) ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
   if (!isNegated || spoken === null) return spoken;
   return spoken === 'flaw' ? 'virtue' : 'flaw';
+}
+
+/** "Is the exposure right?" praises; "the right side" and "is he right?" do not. */
+function isRight(segments: readonly Segment[], segment: Segment, index: number): boolean {
+  const [before, next] = [segments[index - 1], segments[index + 1]];
+  return segment.words === 'right' && (next === undefined || opensClause(next)) && !opensClause(segment) && !is(before, 'pronoun', 'determiner', 'preposition', 'conjunction', 'auxiliary')
+    && segments.slice(0, index).some((earlier) => is(earlier, 'distortion') && earlier.meaning?.polarity === null);
+}
+
+/** "Could it be sharper?", "does it need to be brighter?": who wants more of a virtue complains, unless it is compared with something. */
+function isWanted(segments: readonly Segment[], index: number): boolean {
+  const isComparative = /er$/.test(segments[index]?.words ?? '') || segments[index - 1]?.words === 'more';
+  return isComparative && segments.slice(Math.max(0, index - 5), index).some(({ words }) => /^(could|should|might|must|needs?)$/.test(words))
+    && !segments.slice(index).some((later) => is(later, 'than') || /\bthan\b/.test(later.words));
 }
 
 /** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") is no negation. */

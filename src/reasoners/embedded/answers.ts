@@ -6,11 +6,11 @@ import { chooseOption } from './choices.ts';
 import { remedyOf } from './consequences.ts';
 import { judge, narrow, type Judged } from './judging.ts';
 import { readClaims } from './option-reading.ts';
-import { list, lowerFirst, nameFinding, nameWithPlace, nounOf, upperFirst } from './phrasing.ts';
+import { list, lowerFirst, nameFinding, nameWithPlace, nounOf, upperFirst, withArticle } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from './understanding.ts';
-import { declineOther, tellDoubt, tellFailures, tellFindings, tellGaps, tellScope, tellScore } from './wording.ts';
-import { UNDECIDED, yesOrNo, type Verdict } from './yes-no.ts';
+import { declineOther, tellDoubt, tellFailures, tellFindings, tellGaps, tellMissingReference, tellScope, tellScore } from './wording.ts';
+import { UNDECIDED, yesOrNo, type Grounds, type Verdict } from './yes-no.ts';
 
 export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: SeverityRules): Summary {
   if (request.plan.query_type === 'Other') return declineOther();
@@ -34,7 +34,7 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
       quality_reasoning: [
         // A rating begins with the number and gives its reasons; whoever asked for something else is told that first.
         verdict.because, ...(telling.explains || understood.form === 'multiple_choice' ? told.toReversed() : told).flat(), tellDoubt(score, judged, rules, telling.asked),
-        tellScope(request.ungrounded), tellGaps(request.gaps),
+        tellScope(request.ungrounded), tellMissingReference(understood, request.query, request.plan), tellGaps(request.gaps),
       ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
       need_replan: missing,
       replan_reason: missing ? request.gaps.join('; ') : null,
@@ -49,8 +49,15 @@ const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\b
 /** Not "rate how well it was corrected". */
 const ASKS_WHAT_HELPS = new RegExp(`^\\W*(?:what|how|tell|any|anything|ideas?|tips?)\\b.*(?:${ASKS_FOR_HELP.source})`, 'i');
 
+const LEVEL = /\b(excellent|great|good|fine|fair|average|mediocre|poor|bad|terrible)\b/gi;
+
 /** "Where are the artifacts?" and "what would make it better?" have the words of a rating, but want a place or a remedy. */
-const formOf = ({ form }: Understanding, query: string): Understanding['form'] => (form === 'scoring' && (ASKS_WHERE.test(query) || ASKS_WHAT_HELPS.test(query)) ? 'explanation' : form);
+function formOf({ form, distortions, alternatives }: Understanding, query: string): Understanding['form'] {
+  if (form === 'scoring' && (ASKS_WHERE.test(query) || ASKS_WHAT_HELPS.test(query))) return 'explanation';
+  // "Is the quality good, fair or bad?" wants one of the words, not a yes.
+  const levels = new Set((query.match(LEVEL) ?? []).map((word) => word.toLowerCase()));
+  return form === 'yes_no' && distortions === null && alternatives && levels.size > 1 ? 'scoring' : form;
+}
 
 /** A rating or a letter says nothing of places; everything else explains. */
 export function tellsPlace(understood: Understanding, query: string): boolean {
@@ -67,6 +74,14 @@ interface Weighed {
   rules: SeverityRules;
 }
 
+const GENERAL_FLAW = /\b(distortion|art[ei]fact|degradation|flaw|defect|problem|issue|damage|impairment|fault|error)s?\b/i;
+
+/** "Which is blurrier, the dog or the fence?": of the whole picture nothing follows for either. */
+function cannotCompare({ objects }: Understanding, { ungrounded }: SummaryRequest): Verdict | null {
+  const boxless = objects.filter((object) => ungrounded.includes(object));
+  return objects.length < 2 || boxless.length === 0 ? null : { answer: UNDECIDED, because: `Without a box, ${list(boxless.map(withArticle))} cannot be compared.` };
+}
+
 function notUnderstood(weighed: Weighed): Verdict {
   return { answer: weighed.score?.level ?? inShort(weighed.judged, weighed, false).answer, because: 'The question was not understood; this is the overall quality.' };
 }
@@ -78,15 +93,21 @@ function decide(understood: Understanding, weighed: Weighed): Verdict {
   const short = inShort(relevant, weighed, named.length > 0);
   switch (formOf(understood, request.query)) {
     case 'multiple_choice': return chooseOption(understood, { request, relevant, score, vocabulary, rules });
-    case 'yes_no': return yesOrNo(understood, relevant, { score, rules, query: request.query, claims: readClaims(request.query, vocabulary) }) ?? short;
+    case 'yes_no': return yesOrNo(understood, relevant, groundsOf(weighed)) ?? short;
     case 'scoring': return score ? { answer: score.level, because: null } : short;
     case 'how_much': {
+      // "How severe is the worst distortion?" asks for that, not for a rating.
+      if (GENERAL_FLAW.test(request.query)) return short;
       const bare = relevant.some(({ rank }) => rank > 0) ? `${score?.level ?? ''}: ${lowerFirst(short.answer)}` : score?.level;
       return named.length > 0 || !score ? short : { answer: bare ?? short.answer, because: null };
     }
+    case 'which': return cannotCompare(understood, request) ?? explain(relevant, weighed, short);
     default: return explain(relevant, weighed, short);
   }
 }
+
+const groundsOf = ({ request: { query, plan }, score, rules, vocabulary }: Weighed): Grounds =>
+  ({ score, rules, query, hasReference: plan.reference_mode === 'Full-Reference', claims: readClaims(query, vocabulary) });
 
 /** What there is, in short; where it is or what would help, if that was the question. */
 function explain(relevant: readonly Judged[], { request: { query }, rules }: Weighed, short: Verdict): Verdict {

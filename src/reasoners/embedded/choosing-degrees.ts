@@ -12,12 +12,12 @@ const NO = /^(no|false|incorrect|disagree|not at all|not really)\b/i;
 const MIDDLE = /^(slightly|somewhat|a (little|bit)|partly|partially|mostly|borderline|maybe|kind of|to some extent)\b/i;
 
 /** One yes, one no and perhaps something between them. Options such as "Yes, noise" and "Yes, blur" are no such pair. */
-export function amongYesAndNo({ options, understood, relevant, score, rules, stem, vocabulary }: Choice): Verdict | null {
+export function amongYesAndNo({ options, understood, relevant, request, score, rules, stem, vocabulary }: Choice): Verdict | null {
   const [yes, secondYes] = options.filter(({ text }) => YES.test(text));
   const [no, secondNo] = options.filter(({ text }) => NO.test(text));
   if (!yes || !no || secondYes || secondNo) return null;
-  const verdict = yesOrNo(understood, relevant, { score, rules, query: stem, claims: readClaims(stem, vocabulary) });
-  if (!verdict || !/^(yes|no|slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer)) return null;
+  const verdict = yesOrNo(understood, relevant, { score, rules, query: stem, hasReference: request.plan.reference_mode === 'Full-Reference', claims: readClaims(stem, vocabulary) });
+  if (!verdict || !/^(yes|no|neither|slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer)) return null;
   const middle = options.find(({ text }) => MIDDLE.test(text));
   const between = /^(slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer) ? middle : undefined;
   const option = between ?? (/^(yes|somewhat|mostly|borderline|partly)/i.test(verdict.answer) ? yes : no);

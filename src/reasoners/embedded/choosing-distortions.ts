@@ -97,7 +97,7 @@ function alongOneAxis({ options, relevant, request }: Choice, named: readonly Re
   // Looked for and not among what was found: there is none of it.
   const rank = worst?.rank ?? 0;
   const same = findRemark(options, request.plan.reference_mode === 'Full-Reference' ? 'equal' : 'none') ?? findRemark(options, 'none');
-  if (rank === 0 && same && !named.some(({ claims }) => claims.some(({ praises }) => praises) && !/\b\w+er\b/.test(same.text))) return fits(same);
+  if (rank === 0 && same && !named.some(({ claims, text }) => claims.some(({ praises }) => praises) && !/\b(\w+er|more|less)\b/i.test(text))) return fits(same);
   const distances = named.map((option) => Math.abs(degreeOf(option.text, option.claims.some(({ praises }) => praises)) - (5 - rank)));
   const option = named[distances.indexOf(Math.min(...distances))];
   return option ? fits(option) : null;

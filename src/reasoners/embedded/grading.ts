@@ -138,7 +138,7 @@ function explain(reading: Reading | undefined): string {
   const quote = (number: number): string => number.toFixed(digits);
   // Outside the usual range is not yet visible: below the first cut the comparison is with that.
   const compared = strength < 1
-    ? `that is visible only ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
+    ? `a flaw shows only ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
     : typical.replace('{low}', quote(low)).replace('{high}', quote(high));
   const sentence = `${says.replace('{value}', quote(value))}; ${compared}`;
   return `${upperFirst(sentence)}.`;

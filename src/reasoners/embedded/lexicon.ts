@@ -14,7 +14,7 @@ export type Polarity = 'flaw' | 'virtue';
 export type AnswerForm = 'scoring' | 'multiple_choice' | 'yes_no' | 'how_much' | 'which' | 'explanation';
 export type WordClass =
   | 'distortion' | 'process' | 'quality' | 'assess' | 'other' | 'taste'
-  | 'picture' | 'place' | 'medium' | 'abstraction' | 'reference' | 'exclusion' | 'form' | 'request' | 'level' | 'tool'
+  | 'picture' | 'place' | 'medium' | 'abstraction' | 'reference' | 'exclusion' | 'form' | 'request' | 'level' | 'machine' | 'tool'
   | GrammarClass;
 type GrammarClass = typeof GRAMMAR_CLASSES[number];
 
@@ -53,7 +53,7 @@ const GRAMMAR_CLASSES = [
 const FORMS = ['scoring', 'how_much', 'which', 'explanation', 'yes_no'] as const;
 const PLAIN_LISTS = {
   pictures: 'picture', places: 'place', media: 'medium', abstractions: 'abstraction', reference: 'reference',
-  exclusions: 'exclusion', requests: 'request', levels: 'level',
+  exclusions: 'exclusion', requests: 'request', levels: 'level', machine: 'machine',
 } as const satisfies Record<string, WordClass>;
 
 const Phrases = Type.Array(Type.String({ minLength: 1 }));
@@ -68,7 +68,8 @@ const LexiconFile = defineModel('Lexicon', Type.Object({
   distortions: recordOf(DISTORTION_CATEGORIES, ByPolarity),
   quality: recordOf(['flaw', 'virtue', 'neutral', 'assess'], Phrases),
   other: recordOf(['strong', 'weak'], Phrases),
-  pictures: Phrases, places: Phrases, media: Phrases, abstractions: Phrases, reference: Phrases, exclusions: Phrases, requests: Phrases, levels: Phrases,
+  pictures: Phrases, places: Phrases, media: Phrases, abstractions: Phrases, reference: Phrases, exclusions: Phrases,
+  requests: Phrases, levels: Phrases, machine: Phrases,
   forms: recordOf(FORMS, Phrases),
   grammar: recordOf(GRAMMAR_CLASSES, Phrases),
   ambiguous: Phrases,

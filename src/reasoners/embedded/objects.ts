@@ -1,6 +1,7 @@
 // Part of understanding: the small grammar that finds the objects a query is about, without a list of all objects.
 import type { Lexicon } from './lexicon.ts';
 import { is, opensClause, type Segment } from './segments.ts';
+import { isOnlyTold } from './telling.ts';
 
 export interface ObjectMention {
   /** As the user wrote it: "woman's face", "text on the sign". */
@@ -47,7 +48,8 @@ function readNounPhrase(sentence: Sentence, start: number): ObjectMention | null
   const { segments, lexicon } = sentence;
   let position = start;
   while (position < start + 3 && is(segments[position], 'determiner') && (position === start || continues(segments[position]))) position += 1;
-  const determined = position > start;
+  // "Translate the text", "count the cars": phrases of the lexicon that end in the article.
+  const determined = position > start || segments[start - 1]?.words.endsWith(' the') === true;
   if (determined) position = skipJudgements(segments, position, lexicon);
   const from = position;
   let lastNoun = -1;
@@ -90,6 +92,8 @@ function isNoun(sentence: Sentence, position: number): boolean {
   const segment = sentence.segments[position];
   if (!segment || segment.excluded || !/\p{L}/u.test(segment.words)) return false;
   if (isPossessed(sentence, position)) return true;
+  // "the number on the jersey" is written there, "a number of flaws" is not.
+  if (/^(number|numbers|word|words|name|names|title)$/.test(segment.words) && sentence.segments[position + 1]?.words === 'on') return is(sentence.segments[position - 1], 'determiner');
   // "the glass", "a red table": words that also have another use.
   if (segment.meaning) return sentence.lexicon.things.has(segment.words) && is(segment, ...BESIDES) && is(sentence.segments[position - 1], 'determiner', 'attribute');
   return sentence.lexicon.things.has(segment.words) || sentence.lexicon.nouns.has(segment.words) || !looksLikeAnotherClass(sentence, position, segment.words);
@@ -163,13 +167,16 @@ function skipPlace(segments: readonly Segment[], start: number): number {
 }
 
 /** Whether the place in the sentence makes the noun the thing asked about, not a cause, a purpose or a stray word. */
-function isAskedAbout({ segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
+function isAskedAbout({ text, segments, lexicon }: Sentence, start: number, mention: ObjectMention, previous: ObjectMention | undefined): boolean {
   const before = segments[start - 1];
-  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention) || isCircumstance(segments, start)) return false;
+  if (is(before, 'aside') || isMeasureOf(segments, mention) || isAgent(segments, start, mention) || isOnlyTold({ text, segments }, { start, from: mention.from, to: mention.to })) return false;
   // "Is it a beautiful landscape?" asks what the picture is.
-  if (/^an?$/.test(segments[start]?.words ?? '') && /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary')) return false;
-  // "The photo of the dog" is the whole picture.
-  if (before?.words === 'of' && is(segments[start - 2], 'picture')) return false;
+  const isPredicate = /^(it|this|that)$/.test(before?.words ?? '') && is(segments[start - 2], 'auxiliary');
+  if (isPredicate && /^an?$/.test(segments[start]?.words ?? '')) return false;
+  // "Is it the screen or the image?" looks for the cause; "is it the dog that is blurry?" for the dog.
+  if (isPredicate && is(segments[mention.to], 'conjunction') && !segments.slice(mention.to).some((segment) => is(segment, 'distortion', 'quality'))) return false;
+  // "The photo of the dog", "the image in the mail" is the whole picture.
+  if (/^(of|in|from)$/.test(before?.words ?? '') && is(segments[start - 2], 'picture')) return false;
   // "Good enough for a poster" says what for; "what is the SSIM for the face" says of what.
   if (is(before, 'preposition') && is(segments[start - 2], 'medium') && !is(segments[start - 2], 'picture')) return false;
   if (is(before, 'purpose')) {
@@ -203,32 +210,6 @@ function isAgent(segments: readonly Segment[], start: number, { to }: ObjectMent
   const verb = segments[to];
   return /^(did|has|have)$/.test(segments[start - 1]?.words ?? '') && is(verb, 'verb') && !HAVING.test(verb?.words ?? '')
     && is(segments[to + 1], 'determiner') && is(segments[to + 2], 'picture', 'distortion', 'quality', 'reference');
-}
-
-const MAKING = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
-
-/** How the picture was made: "I took this with my old phone. Is …?", "what went wrong when my uncle took it with his phone". */
-function isCircumstance(segments: readonly Segment[], start: number): boolean {
-  let [from, to] = [start, start + 1];
-  while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
-  while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
-  const part = segments.slice(from, to);
-  const rest = [...segments.slice(0, from), ...segments.slice(to)];
-  return isToldApart(part, rest) || isToldWithin(part, start - from);
-}
-
-/** A part of its own that names no flaw. Where the rest comes back to a thing by a pronoun ("I shot the bride. Is she sharp?") it is asked about. */
-function isToldApart(part: readonly Segment[], rest: readonly Segment[]): boolean {
-  const isTold = part.some(({ words }, index) => /^(i|we)$/.test(words) && part.slice(index + 1, index + 3).some((verb) => MAKING.test(verb.words)));
-  return isTold && !is(part[0], 'auxiliary') && !part.some((segment) => is(segment, 'distortion', 'quality'))
-    && rest.some((segment) => is(segment, 'distortion', 'quality', 'other', 'taste')) && !rest.some(({ words }) => /^(it|he|she|they|him|her|them)$/.test(words));
-}
-
-/** Behind "when" or "while", with a verb of making and the picture after it. */
-function isToldWithin(part: readonly Segment[], start: number): boolean {
-  const when = part.findIndex(({ words }) => /^(when|while)$/.test(words));
-  const verb = part.findIndex(({ words }, index) => index > when && MAKING.test(words));
-  return when >= 0 && start > when && verb >= 0 && part.slice(verb + 1, verb + 3).some((segment) => is(segment, 'picture') || /^(it|this|that)$/.test(segment.words));
 }
 
 /** Without an article only a known thing, a plural or a proper name is a noun for sure: "usual" and "predict" are not. */

@@ -10,6 +10,8 @@ export interface Claim {
   side: string | null;
   /** Whether it says that the distortion is absent ("sharp", "no noise"). */
   praises: boolean;
+  /** False for a name alone ("the brightness"), which neither praises nor complains. */
+  judges: boolean;
 }
 
 /** Options that speak of the other options, or of not knowing. */
@@ -39,8 +41,8 @@ export function readOptions(options: readonly AnswerOption[], vocabulary: Vocabu
 export function readClaims(text: string, vocabulary: Vocabulary): Claim[] {
   return text.split(/\b(?:but|and|yet|while|although|though|with)\b|[,;/]/i).flatMap((clause) => {
     const { distortions, sides, polarity } = understandQuery(clause, vocabulary);
-    const praises = polarity === 'asks_for_virtue';
-    return [...new Set(Object.values(distortions ?? {}).flat())].map((category) => ({ category, side: sides.get(category) ?? null, praises }));
+    const judgement = { praises: polarity === 'asks_for_virtue', judges: polarity !== null };
+    return [...new Set(Object.values(distortions ?? {}).flat())].map((category) => ({ category, side: sides.get(category) ?? null, ...judgement }));
   });
 }
 

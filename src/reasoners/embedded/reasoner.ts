@@ -18,7 +18,7 @@ export interface EmbeddedOptions {
   registry: ToolRegistry;
 }
 
-const RULES_VERSION = '1.2.0';
+const RULES_VERSION = '1.3.0';
 
 export function createEmbeddedReasoner({ lexicon, rules, registry }: EmbeddedOptions): Reasoner {
   const vocabulary: Vocabulary = { lexicon, tools: registry.rows };
@@ -86,7 +86,8 @@ function widen(grades: Grades, named: DistortionSet, rules: SeverityRules): Grad
     const also = ownEntry(named, object)?.includes(grade.distortion) ? rules.categories.get(grade.distortion)?.when_named ?? [] : [];
     // Ranked strongest first: the first of them is the worst.
     const worst = ranked.find(({ distortion }) => distortion === grade.distortion || also.includes(distortion)) ?? grade;
-    return { ...worst, distortion: grade.distortion };
+    // What was measured of its own sides stays: a blurred picture is still not over-sharpened.
+    return { ...worst, distortion: grade.distortion, sides: { ...grade.sides, ...worst.sides } };
   })]));
 }
 

@@ -73,9 +73,17 @@ function phraseEnds(tokens: readonly Token[], toolSpans: readonly Span[]): numbe
 /** "Ignoring the noise, is it sharp?": what is put aside reaches to the end of the clause or to the verb of the next one. */
 function markExclusions(segments: readonly Segment[]): Segment[] {
   let excluding = false;
-  return segments.map((segment) => {
+  return segments.map((segment, index) => {
+    if (isCommand(segments, index)) return { ...segment, excluded: true };
     if (is(segment, 'exclusion')) excluding = true;
     else if (opensClause(segment) || is(segment, 'auxiliary') || segment.words === 'but') excluding = false;
     return excluding ? { ...segment, excluded: true } : segment;
   });
+}
+
+/** "Focus on the tower: any noise?", "Contrast this with the original": a verb that tells what to do, not the property. */
+function isCommand(segments: readonly Segment[], index: number): boolean {
+  const [before, segment, next] = [segments[index - 1], segments[index], segments[index + 1]];
+  if (!segment || !(opensClause(segment) || (before && is(before, 'request', 'adverb') && opensClause(before)))) return false;
+  return (/^focuss?(ing)?$/.test(segment.words) && next?.words === 'on') || (segment.words === 'contrast' && is(next, 'determiner', 'reference'));
 }

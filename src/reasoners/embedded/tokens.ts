@@ -35,6 +35,19 @@ export function cleanText(text: string, maxCharacters = MAX_CHARACTERS): string 
     .replace(/[^\P{Cc}\n]|["“”«»*#<>{}|\\~^]/gu, ' ');
 }
 
+const FILE_NAME = /(?:[A-Za-z]:)?[^\s,;()'"]*\.(?:jpe?g|jp2|png|webp|avif|heic|heif|gif|bmp|tiff?|raw|dng|cr2|nef)(?![\p{L}\p{N}])/giu;
+const ADDRESS = /\b(?:https?|ftp|file):\/\/\S+|\bwww\.\S+|\S+@\S+\.\S+/gi;
+
+/** "Is IMG_2034.JPG blurry?" asks about the picture and names no codec; an address says nothing. */
+export function withoutFileNames(text: string): string {
+  return text.replace(FILE_NAME, 'image').replace(ADDRESS, ' ');
+}
+
+const CODE = /\b(?:SELECT|DELETE|INSERT|UPDATE|DROP|ALTER)\b[\s\S]*\b(?:FROM|INTO|SET|TABLE)\b|[{}]\s*$|^\s*\{|\$\{|\{\{|\{\s*(?:return|var|let|const)\b|<\/?(?:script|iframe|svg|img|system|object)\b/;
+
+/** Programs and markup are no questions, whatever words of ours they contain. */
+export const looksLikeCode = (text: string): boolean => CODE.test(text.slice(0, MAX_CHARACTERS));
+
 /** Only what is read for distortions; the option itself keeps its full text. */
 export function tokenizeOption(text: string, speller: Speller): Token[] {
   const cleaned = cleanText(text, OPTION_LIMITS.characters);

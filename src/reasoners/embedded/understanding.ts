@@ -8,7 +8,8 @@ import type { AnswerForm, Lexicon } from './lexicon.ts';
 import { findObjects, type ObjectMention } from './objects.ts';
 import { splitOptions, type AnswerOption } from './options.ts';
 import { is, opensClause, segmentTokens, type Segment } from './segments.ts';
-import { cleanText, isTooLong, spell, tokenize, tokenizeOption } from './tokens.ts';
+import { countTold, toldAsides } from './telling.ts';
+import { cleanText, isTooLong, looksLikeCode, spell, tokenize, tokenizeOption, withoutFileNames } from './tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
 export type { AnswerOption } from './options.ts';
@@ -28,6 +29,8 @@ export interface Understanding {
   readonly polarity: AskedPolarity | null;
   /** The side of a category that all its mentions mean; a category without an entry is meant as a whole. */
   readonly sides: ReadonlyMap<DistortionCategory, string>;
+  /** Categories that are named only as what was treated ("the denoising"), not as what it did. */
+  readonly treatments: readonly DistortionCategory[];
   /** Whether its parts are offered as alternatives ("blurry or noisy"). */
   readonly alternatives: boolean;
   /** 0 to 1: how likely the plan is right. */
@@ -69,19 +72,25 @@ interface ReadQuery { understanding: Omit<Understanding, 'confidence'>; reading:
 
 /** The reading itself and what it rests on, before any doubt: fitting the confidence needs both. */
 export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): ReadQuery {
-  const { stem, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
+  const { stem: asWritten, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
+  const stem = withoutFileNames(asWritten);
   const written = tokenize(stem);
   const mentions = findTools(written, tools, lexicon);
   const segments = segmentTokens(spell(stem, written, lexicon), lexicon, mentions);
   const asked = segments.filter((segment) => !segment.excluded);
   const optionSegments = options.map((option) => segmentTokens(tokenizeOption(option.text, lexicon), lexicon, []));
-  const subject = weighSubject([...asked, ...optionSegments.flat()], lexicon);
-  const things = findObjects({ text: stem, segments, lexicon }, subject.quality + subject.other > 0);
+  const spoken = [...asked, ...optionSegments.flat()];
+  const hint = weighSubject(spoken, lexicon);
+  const things = findObjects({ text: stem, segments, lexicon }, hint.quality + hint.other > 0);
   const objects = things.filter((mention) => mention.askedAbout);
+  // "the text on the billboard" is a thing, "good enough for a billboard" a purpose.
+  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
+  const named = new Set(segments.filter((segment, index) => is(segment, 'medium') && isInName(index)));
+  const told = toldAsides({ text: stem, segments });
+  const subject = weighSubject(spoken.filter((segment) => !named.has(segment) && !told.has(segment)), lexicon);
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
-  const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
   const outsideNames = withoutPlaces(segments.filter((segment, index) => !segment.excluded && !isInName(index)));
   const categories = namedCategories([outsideNames, ...optionSegments]);
   const understanding = {
@@ -94,6 +103,7 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     form,
     polarity: recognisePolarity(segments),
     sides: namedSides(outsideNames),
+    treatments: categories.filter((category) => ![outsideNames, ...optionSegments].flat().some((segment) => is(segment, 'distortion') && segment.meaning?.category === category)),
     alternatives: asked.some((segment) => segment.words === 'or'),
   };
   const isListed = (word: string): boolean => lexicon.things.has(word) || lexicon.nouns.has(word);
@@ -101,8 +111,8 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     understanding,
     // A question for content ("Is the man wearing a hat?") has its subject, though no word of its own for it.
     reading: {
-      segments, things, subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
-      formRecognised: recognised, tooLong: isTooLong(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
+      segments, things, toldParts: countTold({ text: stem, segments }), subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
+      formRecognised: recognised, isQuestion: !isTooLong(query) && !looksLikeCode(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
     },
   };
 }
@@ -132,17 +142,30 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
     else if (is(segment, 'quality')) subject.quality += segment.meaning?.polarity === 'virtue' ? 1 : 2;
+    // "Rate this photo." leaves nothing open.
+    else if (is(segment, 'assess') && ratesPicture(segments, index)) subject.quality += 2;
     else if (is(segment, 'assess', 'reference', 'medium')) subject.quality += 1;
   }
   return subject;
 }
 
+/** A verb of assessment with the picture as its object. */
+function ratesPicture(segments: readonly Segment[], index: number): boolean {
+  const object = segments[is(segments[index + 1], 'determiner') && is(segments[index + 2], 'picture') ? index + 2 : index + 1];
+  return is(object, 'picture') || /^(it|this)$/.test(object?.words ?? '');
+}
+
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
 function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
-  const asksForContent = subject.quality === 0 && formRecognised && (objects.some((mention) => mention.determined) || asksForKind(segments));
+  const asks = formRecognised || ordersReading(segments);
+  const asksForContent = subject.quality === 0 && asks && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
+
+/** "Read the text on the sign." wants its words; "can you read …?" asks whether they are legible. */
+const ordersReading = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
+  /^(read|transcribe)$/.test(segment.words) && (opensClause(segment) || is(segments[index - 1], 'request')));
 
 /** "Is it an oil painting?", "Is this a real photo?" */
 const asksForKind = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>

@@ -1,6 +1,7 @@
 // Sentences from evidence: they quote numbers and never say more than those do.
 import type { QualityScore } from '../../../schemas/assessment.ts';
 import type { ExecutorOutput } from '../../../schemas/executor.ts';
+import type { PlannerOutput } from '../../../schemas/planner.ts';
 import { meansByTool } from '../../pipeline/fusion.ts';
 import { findFailure } from '../../pipeline/tool-execution.ts';
 import type { Summary } from '../reasoner.ts';
@@ -8,6 +9,7 @@ import { effectOf, remedyOf } from './consequences.ts';
 import type { Judged } from './judging.ts';
 import { list, lowerFirst, nameFinding, nameWithPlace, upperFirst } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
+import type { Understanding } from './understanding.ts';
 import { UNDECIDED } from './yes-no.ts';
 
 const MAX_FINDINGS = 3;
@@ -82,6 +84,12 @@ export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { 
 
 export function tellScope(ungrounded: readonly string[]): string | null {
   return ungrounded.length === 0 ? null : `No box was given for ${list(ungrounded)}, so this is about the whole picture.`;
+}
+
+/** Who wants a comparison with an original and sent none is told so; "which of the two" may speak of other pictures. */
+export function tellMissingReference({ comparesWithReference }: Understanding, query: string, { reference_mode }: PlannerOutput): string | null {
+  const speaksOfIt = comparesWithReference && /\b(reference|original|source|pristine|ground.?truth)\b/i.test(query);
+  return speaksOfIt && reference_mode === 'No-Reference' ? 'No reference was given, so nothing was compared with one.' : null;
 }
 
 export function tellGaps(gaps: readonly string[]): string | null {

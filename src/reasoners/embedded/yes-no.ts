@@ -1,5 +1,6 @@
 // Yes or no to what was asked: the named distortions where there are any, the overall score otherwise.
 import type { QualityScore } from '../../../schemas/assessment.ts';
+import { againstReference } from './against-reference.ts';
 import { nameFinding, nounOf, list } from './phrasing.ts';
 import { rankFindings, type Judged } from './judging.ts';
 import type { Claim } from './option-reading.ts';
@@ -18,21 +19,31 @@ export interface Grounds {
   score: QualityScore | null;
   rules: SeverityRules;
   query: string;
+  hasReference: boolean;
   /** What the question says of each distortion, clause by clause. */
   claims: readonly Claim[];
 }
 
 /** Null when neither distortions nor a score can answer. */
-export function yesOrNo(understood: Understanding, relevant: readonly Judged[], grounds: Grounds): Verdict | null {
+export function yesOrNo(understood: Understanding, judged: readonly Judged[], grounds: Grounds): Verdict | null {
   const { distortions, polarity } = understood;
+  // "Did the denoising blur it?" asks for blur; noise is only what was treated.
+  const effects = judged.filter(({ type }) => !understood.treatments.includes(type));
+  const relevant = effects.length > 0 ? effects : judged;
   const { score, rules } = grounds;
   const worst = relevant[0];
   const asksForSeveral = distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
   if (asksForSeveral) return compare(understood, relevant, grounds) ?? eachOf(understood, relevant, grounds);
+  const compared = grounds.hasReference && worst ? againstReference(understood, worst, grounds) : null;
+  if (compared) return compared;
   if (distortions && worst) {
-    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : 'No';
+    // "Overexposed or underexposed?" is not answered by "no".
+    const absent = understood.alternatives && !understood.sides.has(worst.type) && !/\bor (not|no)\b/i.test(grounds.query) ? 'Neither' : 'No';
+    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
     const noun = nounOf(worst, rules);
+    // "Legible or too blurry?" offers two answers, and neither is yes or no.
+    if (understood.alternatives && polarity === null) return null;
     // "Slightly: slight blur" would say it twice.
     const told = worst.rank === 1 && !/^(low|excessive) /.test(noun) ? nameFinding(worst, rules).replace(/^slight /, 'some ') : nameFinding(worst, rules);
     return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${told}`, because: null };
@@ -50,7 +61,8 @@ function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Ju
   const present = relevant.filter((item) => item.rank > 0);
   const absent = relevant.filter((item) => item.rank === 0);
   const praises = polarity === 'asks_for_virtue';
-  const agreeing = relevant.filter(({ type, rank }) => (claims.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0));
+  const claimed = claims.filter(({ judges }) => judges);
+  const agreeing = relevant.filter(({ type, rank }) => (claimed.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0));
   const word = agreeing.length === relevant.length ? 'Yes' : agreeing.length === 0 ? 'No' : alternatives && !praises ? 'Yes' : 'Partly';
   const told = [
     ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),

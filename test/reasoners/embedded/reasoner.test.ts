@@ -182,3 +182,66 @@ t.test('a question with two parts gets both answered', async (t) => {
   t.equal((await ask('Is this image blurry and noisy?', evidence({ Blurs: 'none', Noise: 'none' }, 5))).final_answer, 'No: no visible blur or noise');
   t.equal((await ask('Is this image blurry and noisy?', evidence({ Blurs: 'severe', Noise: 'slight' }, 2))).final_answer, 'Yes: severe blur and slight noise');
 });
+
+t.test('the first word answers the question as it was put', async (t) => {
+  const answer = async (query: string, severities: Parameters<typeof evidence>[0], score = 3, changes: Partial<SummaryRequest> = {}) => (await ask(query, evidence(severities, score), changes)).final_answer;
+  t.match(await answer('Could this be sharper?', { Sharpness: 'severe' }), /^Yes: /, 'who wants more of it complains');
+  t.match(await answer('Could this be sharper?', { Sharpness: 'none' }), /^No: /);
+  t.match(await answer('Is it less noisy than a typical phone picture?', { Noise: 'severe' }), /^No: severe noise/);
+  t.match(await answer('Is the exposure right?', { 'Brightness change': 'none' }), /^Yes: /);
+  t.match(await answer('Is the exposure right?', { 'Brightness change': 'severe' }), /^No: /);
+  t.match(await answer('Is this photo overexposed or underexposed?', { 'Brightness change': 'none' }), /^Neither: /);
+  t.match(await answer('Is it overexposed or not?', { 'Brightness change': 'none' }), /^No: /);
+  t.equal(await answer('Is the image quality excellent, good, fair, poor or bad?', { Noise: 'none' }, 1.1), 'Bad');
+  t.equal(await answer('Does the quality look good or bad?', { Noise: 'none' }, 4), 'Good');
+  t.equal(await answer('How severe is the worst distortion?', { Noise: 'severe' }, 2), 'Severe noise');
+  t.match(await answer('How severe is the worst distortion?', { Noise: 'none' }, 4), /^No distortion stands out/);
+  t.equal(await answer('What differs between the reference and this image?', { Noise: 'severe' }, 2), 'Severe noise');
+  t.match(await answer('Are blocking artefacts visible?', { Compression: 'none' }), /^No: no visible/, 'visible is no praise of a flaw');
+  t.match(await answer('Are blocking artefacts visible?', { Compression: 'severe' }), /^Yes: severe/);
+  t.match(await answer('Is the noise acceptable?', { Noise: 'severe' }), /^No: severe/);
+  t.match(await answer('Are the brightness and the contrast OK?', { 'Brightness change': 'none', Contrast: 'none' }), /^Yes: no visible/, 'one verdict for both');
+  t.match(await answer('Are the brightness and the contrast OK?', { 'Brightness change': 'none', Contrast: 'severe' }), /^Partly: /);
+  t.match(await answer('Can I use this as a product photo or is the quality too poor?', { Noise: 'severe' }, 1.2), /^No: the overall quality is bad/);
+  t.match(await answer('Can I use this as a product photo or is the quality too poor?', { Noise: 'none' }, 4.8), /^Yes: the overall quality is excellent/);
+  t.equal(await answer('Is the text legible or too blurry?', { Blurs: 'severe' }), 'Severe blur', 'of two things offered neither is yes');
+  t.match(await answer('Anything wrong with it?', { Noise: 'none' }, 4.8), /^No: /);
+  t.match(await answer('Would you accept this picture?', { Noise: 'none' }, 4.8), /^Yes: /);
+  t.equal(await answer('Did the denoising blur the image?', { Blurs: 'severe', Noise: 'none' }), 'Yes: severe blur', 'what was treated is not what was done');
+});
+
+t.test('who compares with the reference is told of the difference', async (t) => {
+  const plan = { ...GLOBAL_PLAN, reference_mode: 'Full-Reference' as const };
+  const answer = async (query: string, severities: Parameters<typeof evidence>[0], findings: SummaryRequest['findings'] = []) => (await ask(query, evidence(severities, 4.9), { plan, findings })).final_answer;
+  t.equal(await answer('Is it sharper than the original?', { Sharpness: 'none' }), 'No: no visible difference', 'a gain is not seen');
+  t.match(await answer('Is it sharper than the original?', { Sharpness: 'severe' }), /^No: severe/);
+  t.match(await answer('Is the original sharper than this one?', { Sharpness: 'severe' }), /^Yes: severe/);
+  t.equal(await answer('Is the original sharper than this one?', { Sharpness: 'none' }), 'No: no visible difference');
+  t.match(await answer('Is it blurrier than the reference?', { Blurs: 'severe' }), /^Yes: severe/);
+  t.match(await answer('Is the reference blurrier than this?', { Blurs: 'severe' }), /^No: severe/);
+  t.match(await answer('Is it as sharp as the original?', { Sharpness: 'none' }), /^Yes: /);
+  const darker = grade({ mean_luminance: 30, dynamic_range: 100 }).filter(({ distortion }) => distortion === 'Brightness change');
+  t.match(await answer('Is it darker than the original?', { 'Brightness change': 'extreme' }, darker), /^Yes: extreme underexposure/);
+  t.match(await answer('Is it brighter than the original?', { 'Brightness change': 'extreme' }, darker), /^No: extreme underexposure/);
+  t.match(await answer('Is the original brighter than this one?', { 'Brightness change': 'extreme' }, darker), /^Yes: extreme underexposure/);
+  t.equal(await answer('Compared with the reference, this image is: A. sharper B. blurrier C. the same', { Sharpness: 'none', Blurs: 'none' }), 'C');
+  t.equal(await answer('Compared with the reference, this image is: A. sharper B. blurrier C. the same', { Sharpness: 'severe', Blurs: 'severe' }), 'B');
+  const without = await ask('Compare it with the original.', evidence({ Noise: 'severe' }, 2));
+  t.match(without.quality_reasoning, /No reference was given, so nothing was compared with one\./);
+  t.notMatch((await ask('Which of the two is noisier?', evidence({ Noise: 'severe' }, 2))).quality_reasoning, /No reference/, 'they may be compared elsewhere');
+});
+
+t.test('what was not looked at apart is not compared', async (t) => {
+  const { final_answer, quality_reasoning } = await ask('Which is blurrier, the dog or the fence?', evidence({ Blurs: 'severe' }, null), { ungrounded: ['dog', 'fence'] });
+  t.equal(final_answer, 'Unable to determine');
+  t.match(quality_reasoning, /Without a box, the dog and the fence cannot be compared\./);
+});
+
+t.test('a blurred picture is not over-sharpened', async (t) => {
+  const blurred = { ...CLEAN, edge_width_px: 6.2, edge_width_sharp_px: 4.3 };
+  const examined = await reasoner.examine(examineRequest({ named: { Global: ['Sharpness'] }, plan: { ...GLOBAL_PLAN, plan: { ...GLOBAL_PLAN.plan, distortion_detection: false } } }, blurred), signal);
+  t.match(examined.findings[0], { distortion: 'Sharpness', sides: { 'over-sharpening': 'none' } });
+  const gathered = { ...evidence({}, 2), distortion_set: null, distortion_analysis: examined.distortion_analysis };
+  t.equal((await ask('Does it look oversharpened?', gathered, { findings: examined.findings })).final_answer, 'No: no visible over-sharpening');
+  t.match((await ask('Is it sharp?', gathered, { findings: examined.findings })).final_answer, /^No: .*lack of sharpness/);
+});
