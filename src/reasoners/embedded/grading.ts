@@ -48,18 +48,20 @@ function weigh(readings: readonly Reading[], seen: number | null): Weighed {
 interface Reading {
   indicator: Indicator;
   value: number | null;
+  /** What the reference shows of it, where only the change counts. */
+  original: number | null;
   strength: number;
 }
 
 function read(indicator: Indicator, { values, reference }: MeasuredRegion): Reading {
   const value = values[indicator.measurement] ?? null;
-  if (value === null || isExplained(indicator, values, reference !== null)) return { indicator, value, strength: 0 };
-  return { indicator, value, strength: strengthOf(indicator, relativeTo(reference, indicator, value)) };
+  const original = indicator.relative ? reference?.[indicator.measurement] ?? null : null;
+  if (value === null || isExplained(indicator, values, reference !== null)) return { indicator, value, original, strength: 0 };
+  return { indicator, value, original, strength: strengthOf(indicator, relativeTo(original, indicator, value)) };
 }
 
 /** With a reference, what it already shows is the picture's own: only the change counts, seen from a typical good photo. */
-function relativeTo(reference: Values | null, { measurement, clean, side, relative }: Indicator, value: number): number {
-  const original = relative ? reference?.[measurement] ?? null : null;
+function relativeTo(original: number | null, { clean, side }: Indicator, value: number): number {
   if (original === null) return value;
   const [low = 0, high = 0] = clean;
   return (side === 'above' ? high : low) + (value - original);
@@ -133,13 +135,19 @@ function explainSeen(lead: Reading | undefined, name: string, seen: number | nul
 
 function explain(reading: Reading | undefined): string {
   if (!reading || reading.value === null) return 'Nothing could be measured here.';
-  const { indicator: { says, typical, clean, cuts, digits, side }, value, strength } = reading;
-  const [low = 0, high = 0] = clean;
+  const { indicator, value } = reading;
+  return `${upperFirst(indicator.says.replace('{value}', value.toFixed(indicator.digits)))}; ${compare(reading, value)}.`;
+}
+
+/** What the value is held against, so that the words agree with the number beside them whatever the strength came from. */
+function compare({ indicator: { typical, clean, cuts, digits, side }, original, strength }: Reading, value: number): string {
   const quote = (number: number): string => number.toFixed(digits);
+  if (original !== null) return `the reference has ${quote(original)}`;
+  const [low = 0, high = 0] = clean;
+  const [first = 0] = cuts;
+  const usual = typical.replace('{low}', quote(low)).replace('{high}', quote(high));
+  if (strength >= 1) return usual;
   // Outside the usual range is not yet visible: below the first cut the comparison is with that.
-  const compared = strength < 1
-    ? `a flaw shows only ${side === 'above' ? 'from' : 'below'} about ${quote(cuts[0] ?? 0)}`
-    : typical.replace('{low}', quote(low)).replace('{high}', quote(high));
-  const sentence = `${says.replace('{value}', quote(value))}; ${compared}`;
-  return `${upperFirst(sentence)}.`;
+  const isBeyond = side === 'above' ? value >= first : value <= first;
+  return isBeyond ? `${usual}, but the rest of the picture does not bear a flaw out` : `a flaw shows only ${side === 'above' ? 'from' : 'below'} about ${quote(first)}`;
 }

@@ -46,6 +46,15 @@ t.test('what the reference already shows is not a distortion', async (t) => {
   t.equal(grade(blurred, CLEAN)[0]?.distortion, 'Blurs');
 });
 
+t.test('the words agree with the number beside them, whatever the machine makes of the whole', async (t) => {
+  const explain = (changes: Record<string, number>, reference: Record<string, number | null> | null = null) =>
+    grade(changes, reference).find(({ distortion }) => distortion === 'Noise')?.explanation;
+  t.match(explain({ noise_sigma: 2 }), /2\.0 grey levels .*a flaw shows only from about 4\.3/);
+  t.match(explain({ noise_sigma: 20 }), /20\.0 grey levels .*clean photos stay below 1\.5\.$/);
+  t.match(explain({ noise_sigma: 20, seen_noise: 0.2 }), /20\.0 grey levels .*clean photos stay below 1\.5, but the rest of the picture does not bear a flaw out/);
+  t.match(explain({ noise_sigma: 20, seen_noise: 0.2 }, { ...CLEAN, noise_sigma: 19.5 }), /20\.0 grey levels .*the reference has 19\.5\.$/);
+});
+
 t.test('nothing measured, nothing claimed', async (t) => {
   const nothing = gradeRegion('Global', { values: {}, reference: null }, rules);
   t.ok(nothing.every(({ severity, confidence, explanation }) => severity === 'none' && confidence === 0 && explanation.length > 0));
