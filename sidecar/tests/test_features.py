@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from iqa_sidecar.models import features
 from iqa_sidecar.models.efficientnet import CHANNELS
-from iqa_sidecar.models.features import FEATURE_COUNT, LARGEST_PIXELS, efficientnet_features
+from iqa_sidecar.models.features import FEATURE_COUNT, LARGEST_PIXELS, REGION_FEATURES, efficientnet_features
 from iqa_sidecar.models.networks import EFFICIENTNET, Network
 from iqa_sidecar.models.runtime import find_obstacle, run_network
 from iqa_sidecar.picture import Pair, Picture
@@ -25,7 +25,7 @@ def _weights() -> None:
         pytest.skip(obstacle)
 
 
-# Each layer's means, then its deviations.
+# Of the whole picture: each layer's means, then its deviations.
 LAYERS = [slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)]
 # By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: five layers, to the last of which all others
 # lead; some of their features, and the length of all.
@@ -79,12 +79,27 @@ def test_deviations_of_a_flat_picture_vanish_where_borders_are_far() -> None:
 def test_deviations_of_every_layer_shrink_with_contrast() -> None:
     photo = pictures.photo(1, 224, 224)
     faint = np.asarray(photo // 8 + 112, np.uint8)
-    assert LAYERS[-1].stop == FEATURE_COUNT
+    assert LAYERS[-1].stop == REGION_FEATURES
     strong, weak = (efficientnet_features(Picture(picture)) for picture in (photo, faint))
     for count, layer in zip(CHANNELS, LAYERS, strict=True):
         deviations = slice(layer.start + count, layer.stop)
         assert float(weak[deviations].min()) >= 0
         assert float(weak[deviations].mean()) < float(strong[deviations].mean())
+
+
+def test_the_second_half_describes_the_centre_alone() -> None:
+    photo = pictures.photo(1, 320, 320)
+    rim = pictures.noise(photo, 60)
+    rim[32:-32, 32:-32] = photo[32:-32, 32:-32]
+    before, after = (efficientnet_features(Picture(picture)) for picture in (photo, rim))
+    # The first blocks see a few pixels around, so that no noise of the rim reaches the inner three fifths.
+    early = LAYERS[2].stop
+    moved = np.abs(before[:early] - after[:early]).max()
+    unmoved = np.abs(before[REGION_FEATURES:][:early] - after[REGION_FEATURES:][:early]).max()
+    assert unmoved == 0 < moved
+    # A flat picture is the same everywhere but for its border.
+    flat = efficientnet_features(Picture(pictures.flat(128, 320, 320)))
+    assert float(flat[REGION_FEATURES + CHANNELS[0] : REGION_FEATURES + 2 * CHANNELS[0]].max()) < 1e-3
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
 
 
 def test_fitted_files_are_small_and_hold_no_code() -> None:
-    for name in (seeing.VIEW_FILE, seeing.ALONE_FILE, seeing.BESIDE_FILE, seeing.RATED_FILE):
+    for name in (*seeing.ALONE_FILES, seeing.BESIDE_FILE, seeing.RATED_FILE):
         path = fitted.find_fitted(name)
         assert path is not None
         assert path.stat().st_size <= 2_000_000
@@ -200,6 +200,15 @@ def test_likeness_is_a_mean_over_groups_with_the_kernels_own_tails() -> None:
     kernel = Kernel(np.array([0, 2]), np.array([0.1, 0.5], np.float32), 3, exponent=1.5)
     expected = ((np.exp(-0.1 * 5**1.5) + np.exp(-0.5 * 2**1.5)) / 2) ** 3
     assert kernel.compare(rows, landmarks).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_judge_is_asked_for_what_looks_like_its_lessons() -> None:
+    assert seeing.blend_judges(2.0, 4.0, -0.2) == 2
+    assert seeing.blend_judges(2.0, 4.0, 1.3) == 4
+    assert seeing.blend_judges(2.0, 4.0, 0.5) == 3
+    # A little doubt moves little.
+    assert 2 < seeing.blend_judges(2.0, 4.0, 0.1) < 2.1
+    assert seeing.blend_judges([0.0, 7.0], [0.0, 7.0], 0.5).tolist() == [1, 5]
 
 
 def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> None:

@@ -20,7 +20,7 @@ MODERATE = 2
 
 @pytest.fixture(autouse=True)
 def _there() -> None:
-    obstacle = seeing.find_obstacle(seeing.VIEW_FILE, seeing.ALONE_FILE)
+    obstacle = seeing.find_obstacle(*seeing.ALONE_FILES)
     if obstacle is not None:
         pytest.skip(obstacle)
 

@@ -1,8 +1,8 @@
 """Third step: fits the learned tools and detectors of `iqa_sidecar.learned`, without the pictures that are held out.
 
 Reads from one folder what steps 1 and 2 wrote: livec, synthetic and tid2013, each with -scored.csv, -features.npz or
--compared.npz. Writes view.npz and alone.npz (no reference), beside.npz (with reference, no rating of pairs behind it)
-and beside_rated.npz (with reference, taught by TID2013).
+-compared.npz. Writes view.npz, alone.npz and photographs.npz (no reference), beside.npz (with reference, no rating of
+pairs behind it) and beside_rated.npz (with reference, taught by TID2013).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,16 @@ from iqa_sidecar.learned.comparison import GROUP_STARTS
 from iqa_sidecar.learned.fitted import Arrays
 from iqa_sidecar.learned.inputs import PANEL
 from iqa_sidecar.learned.kernel_machine import Kernel
-from iqa_sidecar.learned.seeing import ALONE_FILE, BESIDE_FILE, CATEGORIES, RATED_FILE, VIEW_FILE, Standard
+from iqa_sidecar.learned.seeing import (
+    ALONE_FILE,
+    ALONE_FILES,
+    BESIDE_FILE,
+    CATEGORIES,
+    PHOTOS_FILE,
+    RATED_FILE,
+    VIEW_FILE,
+    Standard,
+)
 from iqa_sidecar.learned.view import View
 from training.lessons import Lesson, read_graded, read_rated_pairs, read_rated_photos, strengths_of
 from training.machines import (
@@ -43,7 +53,10 @@ METRICS = len(PANEL)
 PHOTO_LANDMARKS, GRADED_LANDMARKS, PAIR_LANDMARKS = 1162, 1000, 1800
 # How many distorted pictures an original weighs against, in the lessons of detection.
 ORIGINAL_WEIGHT = 5
-PHOTO_RIDGE, GRADED_RIDGE, BESIDE_RIDGE, RATED_RIDGE = 0.03, 0.3, 0.3, 0.1
+PHOTO_RIDGE, GRADED_RIDGE, BESIDE_RIDGE, RATED_RIDGE = 0.02, 0.3, 0.3, 0.1
+PHOTO_EXPONENT = 1.5
+# Fewer than the view has: more do not fit into two megabytes together with enough landmarks.
+GRADED_DIRECTIONS = 48
 
 
 def main() -> None:
@@ -76,7 +89,7 @@ def main() -> None:
                     shutil.copy(kept / name, arguments.output / name)
 
     part(
-        (VIEW_FILE, ALONE_FILE),
+        ALONE_FILES,
         f"{photos_held}{without_kodak}",
         lambda folder: fit_alone(folder, *read_alone(data, held, without_kodak)),
     )
@@ -104,31 +117,45 @@ def read_taught(data: Path, without_kodak: bool) -> Lesson:
 def fit_alone(folder: Path, photos: Lesson, graded: Lesson) -> None:
     view = fit_view(np.concatenate([photos.features, graded.features[::4]]))
     save_view(folder / VIEW_FILE, view)
-    save(folder / ALONE_FILE, fit_alone_machine(view, photos, graded))
+    save(folder / ALONE_FILE, fit_graded_machine(view, photos, graded))
+    save(folder / PHOTOS_FILE, fit_photo_machine(view, photos))
 
 
-def fit_alone_machine(view: View, photos: Lesson, graded: Lesson) -> Arrays:
-    """Outputs: quality by photographs, quality by graded distortions, which of the two, and the seven strengths."""
+def fit_graded_machine(view: View, photos: Lesson, graded: Lesson) -> Arrays:
+    """Outputs: quality by graded distortions, whether that is asked and not the photographs, the seven strengths."""
     standard = fit_standard(np.concatenate([photos.measured, graded.measured]))
     rows, other = (
-        np.c_[view.project(lesson.features), apply_standard(standard, lesson.measured)] for lesson in (photos, graded)
+        np.c_[view.project(lesson.features, 1, GRADED_DIRECTIONS), apply_standard(standard, lesson.measured)]
+        for lesson in (photos, graded)
     )
-    layers = len(rows[0]) - photos.measured.shape[1]
-    starts = [*range(0, layers, DIRECTIONS), layers]
+    measured = photos.measured.shape[1]
+    layers = rows.shape[1] - measured
+    starts = [*range(0, layers, GRADED_DIRECTIONS), layers]
     sample = np.concatenate([rows, other[::8]])
-    gamma = [median_gamma(sample[:, start : start + DIRECTIONS], 0.3) for start in starts[:-1]]
-    kernel = Kernel(np.array(starts), np.array([*gamma, 0.5 / photos.measured.shape[1]], np.float32), 2)
+    gamma = [median_gamma(sample[:, start : start + GRADED_DIRECTIONS], 0.3) for start in starts[:-1]]
+    kernel = Kernel(np.array(starts), np.array([*gamma, 0.5 / measured], np.float32), 2)
     landmarks = np.concatenate([rows[choose(len(rows), PHOTO_LANDMARKS)], other[choose(len(other), GRADED_LANDMARKS)]])
     machine = Machine.over(kernel, landmarks)
     by_photos, by_graded = machine.compare(rows), machine.compare(other)
     domain = np.r_[np.zeros(len(rows)), np.ones(len(other))]
     weights = [
-        machine.teach(by_photos, photos.labels[:, None] - 3, PHOTO_RIDGE),
         machine.teach(by_graded, graded.labels[:, None] - 3, GRADED_RIDGE),
         machine.teach(np.concatenate([by_photos, by_graded]), domain[:, None] - 0.5, GRADED_RIDGE),
         teach_strengths(machine, by_graded, graded.table, GRADED_RIDGE),
     ]
-    return machine.arrays(np.concatenate(weights, 1), [3, 3, 0.5, *[0.0] * len(CATEGORIES)], standard)
+    return machine.arrays(np.concatenate(weights, 1), [3, 0.5, *[0.0] * len(CATEGORIES)], standard)
+
+
+def fit_photo_machine(view: View, photos: Lesson) -> Arrays:
+    """Output: quality by photographs, which are about what stands in their centre."""
+    standard = fit_standard(photos.measured)
+    rows = np.c_[view.project(photos.features, 2, DIRECTIONS), apply_standard(standard, photos.measured)]
+    layers = rows.shape[1] - photos.measured.shape[1]
+    starts = [*range(0, layers, DIRECTIONS), layers]
+    gamma = [median_gamma(rows[:, start:end], 0.2, PHOTO_EXPONENT) for start, end in pairwise([*starts, rows.shape[1]])]
+    kernel = Kernel(np.array(starts), np.array(gamma, np.float32), 2, PHOTO_EXPONENT)
+    machine = Machine.over(kernel, rows[choose(len(rows), PHOTO_LANDMARKS)], one_scale_a_group=True)
+    return machine.arrays(machine.teach(machine.compare(rows), photos.labels[:, None] - 3, PHOTO_RIDGE), [3], standard)
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,20 @@ from iqa_sidecar.learned.fitted import Arrays
 from iqa_sidecar.learned.kernel_machine import Kernel, squared_distances
 from iqa_sidecar.learned.seeing import Standard
 from iqa_sidecar.learned.view import LAYERS, View, signed_root
+from iqa_sidecar.models.features import REGION_FEATURES
 
 Matrix = NDArray[np.float32]
 SEED = 20261117
-# Of each layer of the network; more do not fit into two megabytes together with enough landmarks.
-DIRECTIONS = 48
+# Of each layer of the network.
+DIRECTIONS = 64
 
 
 def fit_view(features: Matrix) -> View:
-    """No label is used."""
-    roots = signed_root(features)
+    """By whole pictures; no label is used."""
+    roots = signed_root(features[:, :REGION_FEATURES])
     center, scale = roots.mean(0), roots.std(0) + 1e-4
     standard = (roots - center) / scale
-    basis = np.zeros((features.shape[1], DIRECTIONS), np.float32)
+    basis = np.zeros((REGION_FEATURES, DIRECTIONS), np.float32)
     for layer in LAYERS:
         _values, vectors = np.linalg.eigh(standard[:, layer].T @ standard[:, layer])
         chosen = vectors[:, ::-1][:, :DIRECTIONS]
@@ -39,10 +40,10 @@ def fit_standard(rows: Matrix) -> Standard:
     return Standard(*(np.asarray(v, np.float32) for v in (median, known.mean(0), known.std(0) + 1e-6)))
 
 
-def median_gamma(rows: Matrix, factor: float) -> float:
+def median_gamma(rows: Matrix, factor: float, exponent: float = 2.0) -> float:
     """At the usual distance of two strangers the likeness is e^-factor."""
     sample = rows[np.random.default_rng(SEED).permutation(len(rows))[:1500]]
-    return factor / float(np.median(squared_distances(sample, sample)))
+    return factor / float(np.median(squared_distances(sample, sample)) ** (exponent / 2))
 
 
 def choose(count: int, most: int) -> NDArray[np.int64]:
@@ -58,8 +59,13 @@ class Machine:
     landmark_scale: Matrix
 
     @classmethod
-    def over(cls, kernel: Kernel, landmarks: Matrix) -> Machine:
-        scale = np.maximum(np.abs(landmarks).max(0), 1e-6) / 127
+    def over(cls, kernel: Kernel, landmarks: Matrix, one_scale_a_group: bool = False) -> Machine:
+        """With one scale a group, columns that hardly vary take few bits of the compressed file."""
+        largest = np.abs(landmarks).max(0)
+        if one_scale_a_group:
+            widths = np.diff([*kernel.starts.tolist(), landmarks.shape[1]])
+            largest = np.repeat(np.maximum.reduceat(largest, kernel.starts), widths)
+        scale = np.maximum(largest, 1e-6) / 127
         return cls(kernel, np.asarray(np.rint(landmarks / scale), np.int8), np.asarray(scale, np.float32))
 
     @property

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from iqa_sidecar.learned.fitted import Arrays
 from iqa_sidecar.learned.kernel_machine import KernelMachine
-from iqa_sidecar.learned.seeing import CATEGORIES, Standard
+from iqa_sidecar.learned.seeing import CATEGORIES, Standard, blend_judges, layout_of
 from iqa_sidecar.learned.view import View
 from training.fit_calibration import ANCHORS
-from training.fit_learned import fit_alone_machine, fit_beside, fit_rated
+from training.fit_learned import fit_beside, fit_graded_machine, fit_photo_machine, fit_rated
 from training.folds import agree, rank_correlation, split_groups
 from training.lessons import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
 from training.machines import Matrix, apply_standard, fit_view
@@ -65,20 +65,20 @@ def validate_alone(photos: Lesson, graded: Lesson) -> tuple[Numbers, Numbers]:
     ):
         taught = photos.where(learn_a), graded.where(learn_b)
         view = fit_view(np.concatenate([taught[0].features, taught[1].features[::4]]))
-        arrays = fit_alone_machine(view, *taught)
+        machines = fit_photo_machine(view, taught[0]), fit_graded_machine(view, *taught)
         for answer, lesson, test in zip(answers, (photos, graded), (test_a, test_b), strict=True):
-            answer[test] = predict_alone(arrays, view, lesson.where(test))
+            answer[test] = np.concatenate([predict_alone(one, view, lesson.where(test)) for one in machines], 1)
     return answers[0], answers[1]
 
 
 def predict_alone(arrays: Arrays, view: View, lesson: Lesson) -> Matrix:
-    rows = np.c_[view.project(lesson.features), apply_standard(standard_of(arrays), lesson.measured)]
-    return KernelMachine.of(arrays).predict(rows)
+    machine = KernelMachine.of(arrays)
+    seen = view.project(lesson.features, *layout_of(machine))
+    return machine.predict(np.c_[seen, apply_standard(standard_of(arrays), lesson.measured)])
 
 
 def blend(answers: Numbers) -> Numbers:
-    share = np.clip(answers[:, 2], 0, 1)
-    return np.clip(share * answers[:, 1] + (1 - share) * answers[:, 0], 1, 5)
+    return blend_judges(answers[:, 0], answers[:, 1], answers[:, 2])
 
 
 def validate(lesson: Lesson, fit: Callable[[Lesson], Arrays], folds: int = 5) -> Numbers:

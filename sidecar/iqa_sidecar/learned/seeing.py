@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..measurements import Measurement
 from ..models.features import SMALLEST_SIDE, efficientnet_features
@@ -17,13 +17,15 @@ from ..picture import Pair, Picture
 from .fitted import find_fitted, is_whole, read_fitted
 from .inputs import compared_row, measured_row
 from .kernel_machine import KernelMachine
-from .view import View
+from .view import LAYERS, View
 
 # The closed list of the service, in the order of the fitted files.
 CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
 
 VIEW_FILE = "view.npz"
 ALONE_FILE = "alone.npz"
+PHOTOS_FILE = "photographs.npz"
+ALONE_FILES = (VIEW_FILE, ALONE_FILE, PHOTOS_FILE)
 BESIDE_FILE = "beside.npz"
 RATED_FILE = "beside_rated.npz"
 
@@ -67,14 +69,32 @@ def see_alone(picture: Picture) -> Seen:
 
 
 def _see_alone(picture: Picture) -> Seen:
-    machine, standard = _load(_path_of(ALONE_FILE))
-    view = _load_view(_path_of(VIEW_FILE))
-    row = np.concatenate([view.project(efficientnet_features(picture))[0], standard.apply(measured_row(picture))])
-    photographed, distorted, domain, *strengths = machine.predict(row[None])[0].tolist()
-    # Which of them is asked: how much it looks like the pictures that the second one learned from.
-    share = min(1.0, max(0.0, domain))
-    quality = share * distorted + (1 - share) * photographed
-    return Seen(_clip(quality), _named(strengths))
+    distorted, domain, *strengths = _ask_alone(ALONE_FILE, picture)
+    (photographed,) = _ask_alone(PHOTOS_FILE, picture)
+    return Seen(float(blend_judges(photographed, distorted, domain)), _named(strengths))
+
+
+def blend_judges(photographed: ArrayLike, distorted: ArrayLike, domain: ArrayLike) -> NDArray[np.float64]:
+    """Quality 1..5. Domain: how much it looks like the second judge's lessons; near 0 and 1 there is no doubt."""
+    share = np.clip(np.asarray(domain, np.float64), 0, 1)
+    share = share * share * (3 - 2 * share)
+    blended = share * np.asarray(distorted, np.float64) + (1 - share) * np.asarray(photographed, np.float64)
+    return np.clip(blended, 1, 5)
+
+
+def _ask_alone(name: str, picture: Picture) -> list[float]:
+    machine, standard = _load(_path_of(name))
+    seen = _load_view(_path_of(VIEW_FILE)).project(efficientnet_features(picture), *layout_of(machine))[0]
+    answers: list[float] = machine.predict(np.concatenate([seen, standard.apply(measured_row(picture))])[None])[
+        0
+    ].tolist()
+    return answers
+
+
+def layout_of(machine: KernelMachine) -> tuple[int, int]:
+    """How many regions of the picture it looks at, by how many directions a layer; the last group are measurements."""
+    starts = machine.kernel.starts
+    return (len(starts) - 1) // len(LAYERS), int(starts[1])
 
 
 def see_beside(pair: Pair) -> Seen:
@@ -131,7 +151,7 @@ def find_obstacle(*names: str) -> str | None:
 def find_strengths(pair: Pair) -> dict[str, float | None]:
     """Of every category, as measurements; None where nothing was fitted or the picture is too small."""
     too_small = min(pair.image.width, pair.image.height) < SMALLEST_SIDE
-    files = (VIEW_FILE, ALONE_FILE) if pair.reference is None else (BESIDE_FILE,)
+    files = ALONE_FILES if pair.reference is None else (BESIDE_FILE,)
     found = None
     if not too_small and find_obstacle(*files) is None:
         found = (see_alone(pair.image) if pair.reference is None else see_beside(pair)).strengths

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.efficientnet import CHANNELS
+from ..models.features import REGION_FEATURES
 from .fitted import Arrays
 
 Vector = NDArray[np.float32]
 
-# Each layer's features, means and deviations together.
+# Each layer's features of one region, means and deviations together.
 LAYERS = tuple(
     slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)
 )
@@ -25,22 +26,22 @@ class View:
 
     center: Vector
     scale: Vector
-    # All layers' features, rows as in the feature vector; a layer's own columns.
+    # All layers' features of a region, rows as in the feature vector; a layer's own columns, the telling ones first.
     basis: NDArray[np.float32]
 
     @classmethod
     def of(cls, arrays: Arrays) -> View:
         return cls(*(np.asarray(arrays[name], np.float32) for name in ("center", "scale", "basis")))
 
-    @property
-    def directions(self) -> int:
-        """Of each layer."""
-        return int(self.basis.shape[1])
-
-    def project(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """One row per picture, `directions` numbers per layer, the layers one after the other."""
-        standard = (signed_root(np.atleast_2d(features)) - self.center) / self.scale
-        return np.concatenate([standard[:, layer] @ self.basis[layer] for layer in LAYERS], axis=1)
+    def project(self, features: NDArray[np.float32], regions: int, directions: int) -> NDArray[np.float32]:
+        """One row per picture: so many numbers per layer, layer after layer, of the whole, then of its centre."""
+        rows = signed_root(np.atleast_2d(features))
+        seen = []
+        for start in range(0, regions * REGION_FEATURES, REGION_FEATURES):
+            # The centre by the same measure as the whole: what differs between them is what it tells.
+            standard = (rows[:, start : start + REGION_FEATURES] - self.center) / self.scale
+            seen += [standard[:, layer] @ self.basis[layer, :directions] for layer in LAYERS]
+        return np.concatenate(seen, axis=1)
 
 
 def signed_root(features: NDArray[np.float32]) -> NDArray[np.float32]:

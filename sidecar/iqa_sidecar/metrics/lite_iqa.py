@@ -1,8 +1,8 @@
-"""LiteIQA: our own no-reference score, a kernel machine over EfficientNet-Lite0 and the measurements."""
+"""LiteIQA: our own no-reference score, kernel machines over EfficientNet-Lite0 and the measurements."""
 
 import math
 
-from ..learned.seeing import ALONE_FILE, VIEW_FILE, find_obstacle, see_alone
+from ..learned.seeing import ALONE_FILES, find_obstacle, see_alone
 from ..models.networks import EFFICIENTNET
 from ..models.runtime import load_network
 from ..picture import Pair
@@ -19,11 +19,11 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 TOOL = Tool(
     name="LiteIQA",
-    version="1.0.0",
+    version="1.1.0",
     needs_reference=False,
     min_side=48,
     has_map=False,
     score=score,
-    find_obstacle=lambda: find_obstacle(VIEW_FILE, ALONE_FILE),
+    find_obstacle=lambda: find_obstacle(*ALONE_FILES),
     prepare=lambda: load_network(EFFICIENTNET),
 )

@@ -12,8 +12,10 @@ from .runtime import run_network
 
 Features = NDArray[np.float32]
 
-# Means, then deviations of every layer's channels, layer by layer.
-FEATURE_COUNT = 6176
+# Of a region: means, then deviations of every layer's channels, layer by layer.
+REGION_FEATURES = 6176
+# The whole picture's, then its centre's.
+FEATURE_COUNT = 2 * REGION_FEATURES
 # Larger pictures are reduced to it: about 0.2 s of one core. Features change with scale, so whoever fits a tool on them
 # takes them from here.
 LARGEST_PIXELS = 1_048_576
@@ -22,7 +24,7 @@ SMALLEST_SIDE = 32
 
 
 def efficientnet_features(picture: Picture) -> Features:
-    """6,176 numbers; the same array for every tool that asks in one request."""
+    """12,352 numbers; the same array for every tool that asks in one request."""
     return picture.derive("efficientnet-features", _compute)
 
 

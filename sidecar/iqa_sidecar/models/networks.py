@@ -33,7 +33,7 @@ class Network:
 
 
 LPIPS = Network("lpips", "1", (ALEXNET,))
-EFFICIENTNET = Network("efficientnet-lite0", "2", (EFFICIENTNET_LITE0,))
+EFFICIENTNET = Network("efficientnet-lite0", "3", (EFFICIENTNET_LITE0,))
 DISTS = Network("dists", "1", (VGG16, DISTS_HEADS), by_default=False)
 
 NETWORKS = (LPIPS, EFFICIENTNET, DISTS)
