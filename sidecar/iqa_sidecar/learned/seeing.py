@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..measurements import Measurement
-from ..models.features import SMALLEST_SIDE, efficientnet_features
+from ..models.features import SMALLEST_SIDE, Features, efficientnet_features
 from ..models.networks import EFFICIENTNET
 from ..models.runtime import find_obstacle as find_network_obstacle
 from ..picture import Pair, Picture
@@ -69,8 +69,9 @@ def see_alone(picture: Picture) -> Seen:
 
 
 def _see_alone(picture: Picture) -> Seen:
-    distorted, domain, *strengths = _ask_alone(ALONE_FILE, picture)
-    (photographed,) = _ask_alone(PHOTOS_FILE, picture)
+    features, measured = efficientnet_features(picture), measured_row(picture)
+    distorted, domain, *strengths = _ask_alone(ALONE_FILE, features, measured)
+    (photographed,) = _ask_alone(PHOTOS_FILE, features, measured)
     return Seen(float(blend_judges(photographed, distorted, domain)), _named(strengths))
 
 
@@ -82,12 +83,11 @@ def blend_judges(photographed: ArrayLike, distorted: ArrayLike, domain: ArrayLik
     return np.clip(blended, 1, 5)
 
 
-def _ask_alone(name: str, picture: Picture) -> list[float]:
+def _ask_alone(name: str, features: Features, measured: Row) -> list[float]:
     machine, standard = _load(_path_of(name))
-    seen = _load_view(_path_of(VIEW_FILE)).project(efficientnet_features(picture), *layout_of(machine))[0]
-    answers: list[float] = machine.predict(np.concatenate([seen, standard.apply(measured_row(picture))])[None])[
-        0
-    ].tolist()
+    seen = _load_view(_path_of(VIEW_FILE)).project(features, *layout_of(machine))[0]
+    row = np.concatenate([seen, standard.apply(measured)])
+    answers: list[float] = machine.predict(row[None])[0].tolist()
     return answers
 
 
