@@ -9,6 +9,7 @@ import multiprocessing.forkserver
 import os
 import socket
 import threading
+import time
 from multiprocessing.context import ForkServerProcess
 
 from .commands import PREFIX, Command, Drop, Reply, decode_reply, encode
@@ -17,6 +18,10 @@ from .worker_entry import enter_worker
 
 # Files go in pieces, or the stream would keep a second copy of each.
 CHUNK_BYTES = 2**18
+
+_START_ATTEMPTS = 6
+# Seconds before the second try; doubled each time.
+_START_PAUSE = 0.02
 
 # multiprocessing keeps its children in a plain set; starts and ends come from several threads.
 _one_at_a_time = threading.Lock()
@@ -116,8 +121,16 @@ class WorkerProcess:
 
 
 def _start(process: ForkServerProcess) -> None:
-    with _one_at_a_time:
-        process.start()
+    """A fork server that is just being killed still looks alive: a later try finds it gone, and starts another."""
+    for attempt in range(_START_ATTEMPTS):
+        try:
+            with _one_at_a_time:
+                process.start()
+                return
+        except (OSError, EOFError):
+            if attempt == _START_ATTEMPTS - 1:
+                raise
+        time.sleep(_START_PAUSE * 2**attempt)
 
 
 def _reap(process: ForkServerProcess) -> None:

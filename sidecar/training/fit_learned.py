@@ -96,7 +96,7 @@ def main() -> None:
     part(
         (BESIDE_FILE,),
         f"{without_kodak}",
-        lambda folder: save(folder / BESIDE_FILE, fit_beside(read_taught(data, without_kodak))),
+        lambda folder: save(folder / BESIDE_FILE, fit_beside(read_taught(data, without_kodak, beside=True))),
     )
     part((RATED_FILE,), pairs_held, lambda folder: fit_rated_file(folder, without(read_rated_pairs(data), held)))
 
@@ -106,11 +106,11 @@ def without(lesson: Lesson, held: set[str]) -> Lesson:
 
 
 def read_alone(data: Path, held: set[str], without_kodak: bool) -> tuple[Lesson, Lesson]:
-    return without(read_rated_photos(data), held), read_taught(data, without_kodak)
+    return without(read_rated_photos(data), held), read_taught(data, without_kodak, beside=False)
 
 
-def read_taught(data: Path, without_kodak: bool) -> Lesson:
-    graded = read_graded(data)
+def read_taught(data: Path, without_kodak: bool, beside: bool) -> Lesson:
+    graded = read_graded(data, beside)
     return graded.where(~np.char.startswith(graded.groups, "kodak")) if without_kodak else graded
 
 

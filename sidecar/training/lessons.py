@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from iqa_sidecar.learned.inputs import MEASURED, PANEL, metric_row
 from iqa_sidecar.learned.seeing import CATEGORIES
 from training.compared import read_compared
+from training.distort import GRAY_MARK
 from training.features import read_features
 from training.ratings import on_scale
 from training.tables import Table
@@ -55,9 +56,16 @@ def read_rated_pairs(folder: Path) -> Lesson:
     return Lesson(table, np.empty((0, 0), np.float32), np.empty((0, 0), np.float32), compared, labels)
 
 
-def read_graded(folder: Path) -> Lesson:
-    """Labels: see `grade`. Pictures that a metric is not defined for (flat ones) are left out."""
+def read_graded(folder: Path, beside: bool) -> Lesson:
+    """Labels: see `grade`. Pictures that a metric is not defined for (flat ones) are left out.
+
+    Beside a reference colour can be missed. Alone it cannot: photographs without colour are no worse, and what has lost
+    all of its colour is one of them.
+    """
     table = Table.read([folder / "synthetic-scored.csv"])
+    is_gray = np.char.find(table.texts("reference"), GRAY_MARK) >= 0
+    is_colourless = (table.texts("distortion") == "saturation_loss") & (table.numbers("strength") == 5)
+    table = table.where(~is_gray if beside else ~is_colourless)
     compared = np.c_[_metrics(table), _rows(read_compared(folder / "synthetic-compared.npz"), table)]
     features = _rows(read_features(folder / "synthetic-features.npz"), table)
     whole = Lesson(table, features, _measured(table), compared, grade(table, compared))

@@ -28,17 +28,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="folder of the tables and features of steps 1 and 2")
     arguments = parser.parse_args()
-    photos, graded, pairs = (
-        read_rated_photos(arguments.data),
-        read_graded(arguments.data),
-        read_rated_pairs(arguments.data),
-    )
-    by_photos, by_graded = validate_alone(photos, graded)
+    photos, pairs = read_rated_photos(arguments.data), read_rated_pairs(arguments.data)
+    alone, graded = (read_graded(arguments.data, beside) for beside in (False, True))
+    by_photos, by_graded = validate_alone(photos, alone)
     quality = blend(by_photos)
     print("LiteIQA on rated photographs:", agree(quality, photos.labels))
-    both = np.concatenate([quality, blend(by_graded)]), np.concatenate([photos.labels, graded.labels])
+    both = np.concatenate([quality, blend(by_graded)]), np.concatenate([photos.labels, alone.labels])
     # Each set counts the same: users bring photographs and damaged pictures alike.
-    weights = np.concatenate([np.full(len(lesson.labels), 1 / len(lesson.labels)) for lesson in (photos, graded)])
+    weights = np.concatenate([np.full(len(lesson.labels), 1 / len(lesson.labels)) for lesson in (photos, alone)])
     print("  spread on photographs", spread(quality, photos.labels), "on both", spread(*both, weights))
     # Half of the references teach, half test: as sure as the machine is after the smallest lesson that we report on.
     rated = validate(pairs, fit_rated, folds=2)[:, 0]
@@ -49,12 +46,10 @@ def main() -> None:
     grades = scaled_strength(graded.table)
     print("PanelIQA on graded distortions:", agree(beside[:, 0], grades))
     print("  spread of the median metric", spread_of_metrics(beside[:, 0], graded))
-    for name, strengths in (("alone", by_graded[:, 3:]), ("beside", beside[:, 1:])):
-        report_originals(name, strengths, graded)
-    report_strengths(
-        {"LiteIQA": blend(by_graded), "PanelIQA": beside[:, 0], "PanelIQA-R": predict_all(fit_rated(pairs), graded)},
-        graded,
-    )
+    for name, strengths, lesson in (("alone", by_graded[:, 3:], alone), ("beside", beside[:, 1:], graded)):
+        report_originals(name, strengths, lesson)
+    report_strengths({"LiteIQA": blend(by_graded)}, alone)
+    report_strengths({"PanelIQA": beside[:, 0], "PanelIQA-R": predict_all(fit_rated(pairs), graded)}, graded)
 
 
 def validate_alone(photos: Lesson, graded: Lesson) -> tuple[Numbers, Numbers]:
