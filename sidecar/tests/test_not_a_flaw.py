@@ -76,3 +76,25 @@ def test_the_look_alike_is_not_called_a_flaw_but_the_flaw_is(
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_night_with_its_lamps_is_not_underexposed(seed: int) -> None:
     assert strength("Brightness change", night(pictures.photo(seed, 384, 512))) < MODERATE
+
+
+def without_colour(photo: Pixels) -> Pixels:
+    return np.asarray(cv2.cvtColor(photo, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_black_and_white_is_no_colour_error_and_costs_little(seed: int) -> None:
+    photo = pictures.photo(seed, 384, 512)
+    gray = without_colour(photo)
+    assert strength("Color distortions", gray) < MODERATE
+    in_colour, without = (seeing.see_alone(Picture(pixels)).quality for pixels in (photo, gray))
+    assert without > in_colour - 0.8
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_in_black_and_white_a_flaw_is_still_one(seed: int) -> None:
+    photo = pictures.photo(seed, 384, 512)
+    for category, flawed in (("Blurs", pictures.blur(photo, 4)), ("Noise", pictures.noise(photo, 60))):
+        found = seeing.find_strengths(Pair(Picture(without_colour(flawed))))
+        assert max(found, key=lambda name: found[name] or 0) == seeing.measurement_name(category)
+        assert strength(category, without_colour(flawed)) >= MODERATE
