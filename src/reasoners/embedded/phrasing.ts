@@ -57,6 +57,9 @@ export function list(items: readonly string[], conjunction = 'and'): string {
   return `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1) ?? ''}`;
 }
 
+/** A model's words may come without the stop that the next sentence needs. */
+export const asSentence = (text: string): string => (/[.!?…]["”)]?$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
+
 export const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 /** "JPEG" stays as it is. */
 export const lowerFirst = (text: string): string => (/^\p{Lu}(?!\p{Lu})/u.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text);

@@ -7,7 +7,7 @@ import { findFailure } from '../../pipeline/tool-execution.ts';
 import type { Summary } from '../reasoner.ts';
 import { effectOf, remedyOf } from './consequences.ts';
 import type { Judged } from './judging.ts';
-import { list, lowerFirst, nameFinding, nameWithPlace, upperFirst } from './phrasing.ts';
+import { asSentence, list, lowerFirst, nameFinding, nameWithPlace, upperFirst } from './phrasing.ts';
 import type { SeverityRules } from './severity-rules.ts';
 import type { Understanding } from './understanding.ts';
 import { UNDECIDED } from './yes-no.ts';
@@ -69,7 +69,7 @@ export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { 
   if (judged.length === 0) return null;
   if (visible.length === 0) {
     const opening = asked ? 'Nothing of what was asked about stands out.' : 'No distortion stands out.';
-    return [opening, ...new Set(judged.slice(0, MAX_FINDINGS).map((item) => item.explanation))].join(' ');
+    return [opening, ...new Set(judged.slice(0, MAX_FINDINGS).map((item) => asSentence(item.explanation)))].join(' ');
   }
   const told = new Set<string | null>();
   const sentences = visible.flatMap((item, index) => {
@@ -77,7 +77,7 @@ export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { 
     const isNew = !told.has(effect);
     told.add(effect);
     const remedy = explains && index === 0 ? remedyOf(item) : null;
-    return [`${upperFirst(nameWithPlace(item, rules))}: ${lowerFirst(item.explanation)}`, ...(isNew ? [effect] : []), remedy];
+    return [`${upperFirst(nameWithPlace(item, rules))}: ${lowerFirst(asSentence(item.explanation))}`, ...(isNew ? [effect] : []), remedy];
   });
   return sentences.filter((sentence) => sentence !== null).join(' ');
 }

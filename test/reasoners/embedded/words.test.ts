@@ -6,7 +6,7 @@ import { DISTORTION_CATEGORIES, GLOBAL, LEVELS, SEVERITIES, type DistortionCateg
 import { projectRoot } from '../../../src/config.ts';
 import { fuse, levelOf } from '../../../src/pipeline/fusion.ts';
 import { judge, rankFindings, rankOf } from '../../../src/reasoners/embedded/judging.ts';
-import { nounOf } from '../../../src/reasoners/embedded/phrasing.ts';
+import { asSentence, nounOf } from '../../../src/reasoners/embedded/phrasing.ts';
 import { createEmbeddedReasoner } from '../../../src/reasoners/embedded/reasoner.ts';
 import { loadSeverityRules } from '../../../src/reasoners/embedded/severity-rules.ts';
 import type { SummaryRequest } from '../../../src/reasoners/reasoner.ts';
@@ -65,6 +65,10 @@ const CHOICES: string[][] = [
   ['Excellent', 'Good', 'Fair', 'Poor', 'Bad'], ['Blur', 'Noise', 'Compression artifacts', 'Overexposure'], ['Yes', 'No'], ['1-2', '2-3', '3-4', '4-5'], ['Blur', 'Noise', 'None of the above'],
   ['Sharp', 'Slightly blurry', 'Very blurry'], ['Too dark', 'Too bright', 'Just right'], ['Sharp but noisy', 'Blurry but clean', 'Blurry and noisy'], ['Very', 'Fairly', 'Not'],
 ];
+
+t.test('whatever a model wrote ends before the next sentence begins', async (t) => {
+  t.strictSame(['Grain all over', ' Grain. ', 'Grain!', 'It says "blur."'].map(asSentence), ['Grain all over.', 'Grain.', 'Grain!', 'It says "blur."']);
+});
 
 t.test('no word without evidence, no sentence out of shape', async (t) => {
   const random = createChance(6);
