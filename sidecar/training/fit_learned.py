@@ -42,6 +42,7 @@ from training.machines import (
     choose,
     fit_standard,
     fit_view,
+    look,
     median_gamma,
     save,
     save_view,
@@ -125,8 +126,7 @@ def fit_graded_machine(view: View, photos: Lesson, graded: Lesson) -> Arrays:
     """Outputs: quality by graded distortions, whether that is asked and not the photographs, the seven strengths."""
     standard = fit_standard(np.concatenate([photos.measured, graded.measured]))
     rows, other = (
-        np.c_[view.project(lesson.features, 1, GRADED_DIRECTIONS), apply_standard(standard, lesson.measured)]
-        for lesson in (photos, graded)
+        look(view, lesson.features, (1, GRADED_DIRECTIONS), standard, lesson.measured) for lesson in (photos, graded)
     )
     measured = photos.measured.shape[1]
     layers = rows.shape[1] - measured
@@ -149,7 +149,7 @@ def fit_graded_machine(view: View, photos: Lesson, graded: Lesson) -> Arrays:
 def fit_photo_machine(view: View, photos: Lesson) -> Arrays:
     """Output: quality by photographs, which are about what stands in their centre."""
     standard = fit_standard(photos.measured)
-    rows = np.c_[view.project(photos.features, 2, DIRECTIONS), apply_standard(standard, photos.measured)]
+    rows = look(view, photos.features, (2, DIRECTIONS), standard, photos.measured)
     layers = rows.shape[1] - photos.measured.shape[1]
     starts = [*range(0, layers, DIRECTIONS), layers]
     gamma = [median_gamma(rows[:, start:end], 0.2, PHOTO_EXPONENT) for start, end in pairwise([*starts, rows.shape[1]])]

@@ -101,6 +101,11 @@ def apply_standard(standard: Standard, rows: Matrix) -> Matrix:
     return np.stack([standard.apply(row) for row in rows])
 
 
+def look(view: View, features: Matrix, layout: tuple[int, int], standard: Standard, measured: Matrix) -> Matrix:
+    """What a machine without a reference is given, row by row; for the layout see `layout_of`."""
+    return np.concatenate([view.project(features, *layout), apply_standard(standard, measured)], 1)
+
+
 def save(path: Path, arrays: Arrays) -> None:
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
     print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

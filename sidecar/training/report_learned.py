@@ -17,7 +17,7 @@ from training.fit_calibration import ANCHORS
 from training.fit_learned import fit_beside, fit_graded_machine, fit_photo_machine, fit_rated
 from training.folds import agree, rank_correlation, split_groups
 from training.lessons import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
-from training.machines import Matrix, apply_standard, fit_view
+from training.machines import Matrix, apply_standard, fit_view, look
 
 Numbers = NDArray[np.float64]
 # The metrics with reference that PanelIQA's labels are not made of.
@@ -68,8 +68,7 @@ def validate_alone(photos: Lesson, graded: Lesson) -> tuple[Numbers, Numbers]:
 
 def predict_alone(arrays: Arrays, view: View, lesson: Lesson) -> Matrix:
     machine = KernelMachine.of(arrays)
-    seen = view.project(lesson.features, *layout_of(machine))
-    return machine.predict(np.c_[seen, apply_standard(standard_of(arrays), lesson.measured)])
+    return machine.predict(look(view, lesson.features, layout_of(machine), standard_of(arrays), lesson.measured))
 
 
 def blend(answers: Numbers) -> Numbers:
