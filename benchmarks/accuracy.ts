@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../src/config.ts';
+import { projectRoot } from '../src/config/config.ts';
 import { collectFold, type Collected } from './accuracy/collecting.ts';
 import { readDataset } from './accuracy/datasets.ts';
 import { createFitting } from './accuracy/models.ts';

@@ -6,12 +6,12 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
-import { loadConfig } from '../src/config.ts';
-import { createSpool } from '../src/images/spool.ts';
-import { createSidecarClient } from '../src/tools/sidecar-client.ts';
-import { superviseSidecar } from '../src/tools/sidecar-supervisor.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { createSpool } from '../src/uploads/spool.ts';
+import { createSidecarClient } from '../src/tools/sidecar/client.ts';
+import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
-import { makePicture } from '../test/support/pictures.ts';
+import { makePicture } from '../test/support/images.ts';
 
 const ROUNDS = 5;
 const REQUESTS = 60;

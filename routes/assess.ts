@@ -1,17 +1,17 @@
 // POST /assess: the door. Receives a form or JSON, answers with JSON or a stream of events; the work is the reception's.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Logger } from 'pino';
-import type { Assessment } from '../schemas/assessment.ts';
+import type { Assessment } from '../schemas/responses/assessment.ts';
 import { IqaError } from '../src/errors.ts';
-import { etagOf, matchesEtag, type Identify } from '../src/identity.ts';
-import { receiveUpload } from '../src/images/intake.ts';
-import { receiveJson } from '../src/images/json-intake.ts';
+import { etagOf, matchesEtag, type Identify } from '../src/assessments/digest.ts';
+import { receiveUpload } from '../src/uploads/assess-form.ts';
+import { receiveJson } from '../src/uploads/base64.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
-import type { Reception } from '../src/reception.ts';
-import { assessSchema } from './assess-schema.ts';
-import { buildDoor, type DoorOptions } from './door.ts';
-import { EVENT_STREAM, sendEvents } from './event-stream.ts';
-import { hangUpSignal } from './hang-up.ts';
+import type { Reception } from '../src/assessments/submit.ts';
+import { assessSchema } from './openapi/assess.ts';
+import { buildDoor, type DoorOptions } from '../src/uploads/upload-hooks.ts';
+import { EVENT_STREAM, sendEvents } from '../src/http/sse.ts';
+import { hangUpSignal } from '../src/http/client-disconnect.ts';
 
 export interface AssessRouteOptions extends DoorOptions {
   receive: Reception;

@@ -2,14 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Logger } from 'pino';
 import Type from 'typebox';
-import { CompareJsonRequest, CompareRequest } from '../schemas/compare-request.ts';
-import { Comparison } from '../schemas/comparison.ts';
-import { PICTURES_AT_ONCE, type Comparer } from '../src/comparison/comparer.ts';
-import { receiveComparison, receiveJsonComparison } from '../src/images/comparison-intake.ts';
+import { CompareJsonRequest, CompareRequest } from '../schemas/requests/compare.ts';
+import { Comparison } from '../schemas/responses/comparison.ts';
+import { PICTURES_AT_ONCE, type Comparer } from '../src/comparisons/compare.ts';
+import { receiveComparison, receiveJsonComparison } from '../src/uploads/compare-form.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
-import { answer, OWN_REQUEST_ID, problems } from './answers.ts';
-import { buildDoor, type DoorOptions } from './door.ts';
-import { hangUpSignal } from './hang-up.ts';
+import { answer, OWN_REQUEST_ID, problems } from './openapi/responses.ts';
+import { buildDoor, type DoorOptions } from '../src/uploads/upload-hooks.ts';
+import { hangUpSignal } from '../src/http/client-disconnect.ts';
 
 export interface CompareRouteOptions extends DoorOptions {
   compare: Comparer;

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { ERROR_KINDS, IqaError } from '../src/errors.ts';
-import { answer, problems } from './answers.ts';
+import { answer, problems } from './openapi/responses.ts';
 
 const ErrorInfo = Type.Object({
   code: Type.String({ description: 'Stable code for programs.' }),

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { PipelineGraph } from '../src/pipeline/graph.ts';
-import { visualizeGraph } from '../src/pipeline/visualize.ts';
-import { answer } from './answers.ts';
+import { visualizeGraph } from '../src/pipeline/mermaid.ts';
+import { answer } from './openapi/responses.ts';
 
 export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = async (app, { graph }) => {
   const diagram = await visualizeGraph(graph);

@@ -1,12 +1,12 @@
 // GET /health says that the process lives; GET /ready that it can answer: the sidecar responds and its tools are loaded.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { Admission } from '../src/admission.ts';
-import type { ResultCache } from '../src/tools/cache.ts';
+import type { Admission } from '../src/assessments/admission.ts';
+import type { ResultCache } from '../src/tools/evidence/cache.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
-import type { SidecarClient } from '../src/tools/sidecar-client.ts';
+import type { SidecarClient } from '../src/tools/sidecar/client.ts';
 import { IqaError } from '../src/errors.ts';
-import { answer, problems } from './answers.ts';
+import { answer, problems } from './openapi/responses.ts';
 
 export interface HealthRouteOptions {
   sidecar: SidecarClient;

@@ -2,16 +2,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Logger } from 'pino';
 import Type from 'typebox';
-import { Assessment } from '../schemas/assessment.ts';
-import { AssessmentId } from '../schemas/assess-request.ts';
-import type { Admission, Lane } from '../src/admission.ts';
+import { Assessment } from '../schemas/responses/assessment.ts';
+import { AssessmentId } from '../schemas/requests/assess.ts';
+import type { Admission, Lane } from '../src/assessments/admission.ts';
 import type { ResumeAssessment } from '../src/checkpoints/durable-assessor.ts';
-import { startDeadline } from '../src/deadline.ts';
+import { startDeadline } from '../src/assessments/deadline.ts';
 import { IqaError } from '../src/errors.ts';
 import { orAborted } from '../src/pipeline/stage.ts';
-import { waitForTurn } from '../src/reception.ts';
-import { answer, problems } from './answers.ts';
-import { hangUpSignal } from './hang-up.ts';
+import { waitForTurn } from '../src/assessments/submit.ts';
+import { answer, problems } from './openapi/responses.ts';
+import { hangUpSignal } from '../src/http/client-disconnect.ts';
 
 export interface ResumeRouteOptions {
   /** Null while checkpoints are off. */

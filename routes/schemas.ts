@@ -1,10 +1,10 @@
 // GET /schemas and /schemas/{name}: the models as bare JSON Schema documents, usable by any validator.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { jsonSchemaOf } from '../schemas/model.ts';
-import { PUBLISHED_MODELS } from '../schemas/models.ts';
+import { jsonSchemaOf } from '../schemas/validation/model.ts';
+import { PUBLISHED_MODELS } from '../schemas/published.ts';
 import { IqaError } from '../src/errors.ts';
-import { answer, problems } from './answers.ts';
+import { answer, problems } from './openapi/responses.ts';
 
 const Document = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema, Draft 2020-12.' });
 

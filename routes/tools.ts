@@ -4,8 +4,8 @@ import Type from 'typebox';
 import { ToolInfo, ToolList } from '../schemas/tool.ts';
 import { IqaError } from '../src/errors.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
-import type { SidecarClient } from '../src/tools/sidecar-client.ts';
-import { answer, problems } from './answers.ts';
+import type { SidecarClient } from '../src/tools/sidecar/client.ts';
+import { answer, problems } from './openapi/responses.ts';
 
 export interface ToolRouteOptions {
   sidecar: SidecarClient;

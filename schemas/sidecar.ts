@@ -1,6 +1,6 @@
 // The wire contract with the Python sidecar, version 1 (docs/sidecar-contract.md says it in words).
 import Type, { type Static } from 'typebox';
-import { defineModel } from './model.ts';
+import { defineModel } from './validation/model.ts';
 import { OrNull } from './vocabulary.ts';
 
 export const CONTRACT_VERSION = 1;

@@ -1,6 +1,6 @@
 // A tool as a row of the registry (configs/tools.yaml) and as the API shows it.
 import Type, { type Static } from 'typebox';
-import { defineModel } from './model.ts';
+import { defineModel } from './validation/model.ts';
 import { ByCategory, NonBlank, OrNull } from './vocabulary.ts';
 
 const Calibration = Type.Object({

@@ -4,13 +4,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { PlannerOutput } from '../schemas/planner.ts';
-import { projectRoot } from '../src/config.ts';
-import { derivePlan } from '../src/pipeline/plan-rules.ts';
-import { doubtsOf, loadConfidenceWeights, type ConfidenceWeights, type Doubts } from '../src/reasoners/embedded/confidence.ts';
-import { readEnglishFile, type EnglishFile } from '../src/reasoners/embedded/english.ts';
-import { buildLexicon, readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/lexicon.ts';
-import { readQuery, understandQuery, type Vocabulary } from '../src/reasoners/embedded/understanding.ts';
+import type { PlannerOutput } from '../schemas/pipeline/planner.ts';
+import { projectRoot } from '../src/config/config.ts';
+import { derivePlan } from '../src/pipeline/rules/plan.ts';
+import { doubtsOf, loadConfidenceWeights, type ConfidenceWeights, type Doubts } from '../src/reasoners/embedded/query/confidence.ts';
+import { readEnglishFile, type EnglishFile } from '../src/reasoners/embedded/query/word-list.ts';
+import { buildLexicon, readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/query/lexicon.ts';
+import { readQuery, understandQuery, type Vocabulary } from '../src/reasoners/embedded/query/parse-query.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
 
 interface Labelled { id: string; query: string; has_reference: boolean; first_try?: boolean; expect: PlannerOutput }
@@ -124,7 +124,7 @@ function countEqual(samples: readonly Sample[], names: readonly (keyof Doubts)[]
 
 function toYaml({ intercept, doubts }: ConfidenceWeights, origin: string): string {
   const lines = Object.entries(doubts).map(([name, weight]) => `  ${name}: ${weight}`);
-  return `# How sure the embedded planner is: a logistic curve over doubts that src/reasoners/embedded/confidence.ts counts. Fitted, not written by hand.\nfitted_on: ${JSON.stringify(origin)}\nintercept: ${intercept}\ndoubts:\n${lines.join('\n')}\n`;
+  return `# How sure the embedded planner is: a logistic curve over doubts that src/reasoners/embedded/query/confidence.ts counts. Fitted, not written by hand.\nfitted_on: ${JSON.stringify(origin)}\nintercept: ${intercept}\ndoubts:\n${lines.join('\n')}\n`;
 }
 
 function report(name: string, labelled: readonly Labelled[], vocabulary: Vocabulary): void {

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Assessment } from '../schemas/assessment.ts';
-import { loadConfig } from '../src/config.ts';
+import type { Assessment } from '../schemas/responses/assessment.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { createBackends } from '../src/vlm/backends.ts';
-import { EMBEDDED } from '../src/vlm/model-backends-file.ts';
+import { EMBEDDED } from '../src/vlm/config-file.ts';
 import { startLocalService } from './local-service.ts';
 
 const { values, positionals } = parseArgs({

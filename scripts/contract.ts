@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { projectRoot } from '../src/config.ts';
+import { projectRoot } from '../src/config/config.ts';
 
 const LEAST_CASES = 1_000;
 const LEAST_ACCEPTED = 60;

@@ -1,7 +1,7 @@
 // Makes docs/decoding.md from the decoding policy's own tables.
 import { DEVIATIONS, REFUSED_PIXELS, SENT_AS_THEY_ARE } from '../src/images/policy.ts';
-import { REFUSED_FORMATS } from '../src/images/refused-formats.ts';
-import { FORMATS, type ImageFormat } from '../src/images/sniffing.ts';
+import { REFUSED_FORMATS } from '../src/images/formats/unsupported.ts';
+import { FORMATS, type ImageFormat } from '../src/images/formats/sniff.ts';
 
 const VARIANTS: Record<ImageFormat, string> = {
   jpeg: 'baseline and progressive; grey, YCbCr, RGB and CMYK (Adobe\'s inverted one too)',

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { DISTORTION_CATEGORIES } from '../schemas/vocabulary.ts';
-import { projectRoot, SETTINGS } from '../src/config.ts';
+import { projectRoot, SETTINGS } from '../src/config/config.ts';
 import { ERROR_KINDS } from '../src/errors.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
 import { decodingPage } from './decoding-page.ts';
@@ -15,7 +15,7 @@ const pages: Record<string, () => string> = {
   'docs/tools.md': toolsPage,
   'docs/measurements.md': measurementsPage,
   'docs/errors.md': errorsPage,
-  'docs/decoding.md': () => `${generated('src/images/policy.ts, sniffing.ts and refused-formats.ts')}${decodingPage()}`,
+  'docs/decoding.md': () => `${generated('src/images/policy.ts and src/images/formats')}${decodingPage()}`,
   '.env.example': settingsFile,
 };
 
@@ -142,5 +142,5 @@ function errorsPage(): string {
 
 function settingsFile(): string {
   const lines = Object.entries(SETTINGS).flatMap(([name, { default: value, description }]) => [`# ${description}`, `#${name}=${value}`, '']);
-  return [`# Settings of the service, with their defaults. Made by "npm run docs" from src/config.ts.`, `# Start with them: set -a; . ./.env; set +a; npm start`, '', ...lines].join('\n');
+  return [`# Settings of the service, with their defaults. Made by "npm run docs" from src/config/config.ts.`, `# Start with them: set -a; . ./.env; set +a; npm start`, '', ...lines].join('\n');
 }

@@ -1,7 +1,7 @@
 // Writes the hostile files of the tests into a folder, for trying them on anything: node --import=ts-blank-space/register scripts/hostile-files.ts <folder>
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeHostileFiles } from '../test/hostile/files.ts';
+import { makeHostileFiles } from '../test/system/hostile/files.ts';
 
 const [, , folder] = process.argv;
 if (!folder) {

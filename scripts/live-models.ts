@@ -1,9 +1,9 @@
 // npm run test:live: a small suite against the real providers whose keys are set. Without any key it says that it was skipped.
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { parse } from '../schemas/model.ts';
-import { Assessment } from '../schemas/assessment.ts';
-import { loadConfig } from '../src/config.ts';
+import { parse } from '../schemas/validation/model.ts';
+import { Assessment } from '../schemas/responses/assessment.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { createBackends } from '../src/vlm/backends.ts';
 import { startLocalService } from './local-service.ts';
 

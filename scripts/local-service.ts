@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
-import type { Config } from '../src/config.ts';
-import { createSpool } from '../src/images/spool.ts';
-import { createSidecarClient } from '../src/tools/sidecar-client.ts';
-import { superviseSidecar } from '../src/tools/sidecar-supervisor.ts';
+import type { Config } from '../src/config/config.ts';
+import { createSpool } from '../src/uploads/spool.ts';
+import { createSidecarClient } from '../src/tools/sidecar/client.ts';
+import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 
 export interface LocalService {
   assess: (fields: { image: Buffer; query: string; backend: string }) => Promise<{ status: number; body: unknown; elapsedMs: number }>;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import sharp from 'sharp';
-import { projectRoot } from '../src/config.ts';
+import { projectRoot } from '../src/config/config.ts';
 
 const address = process.argv[2] ?? 'http://127.0.0.1:3000';
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });

@@ -1,5 +1,5 @@
 // One table of everything that can go wrong, by blame: the caller's input, a busy house, a tool, a model, ourselves.
-import type { Issue } from '../schemas/explain.ts';
+import type { Issue } from '../schemas/validation/explain.ts';
 
 interface ErrorKind {
   status: number;

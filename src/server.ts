@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
-import { createAdmission, type Admission } from './admission.ts';
+import { createAdmission, type Admission } from './assessments/admission.ts';
 import { buildApp } from './app.ts';
-import { loadConfig, type Config } from './config.ts';
+import { loadConfig, type Config } from './config/config.ts';
 import { ConfigError, messageOf } from './errors.ts';
-import { createSpool } from './images/spool.ts';
-import { createSidecarClient } from './tools/sidecar-client.ts';
-import { superviseSidecar, type SidecarSupervisor } from './tools/sidecar-supervisor.ts';
+import { createSpool } from './uploads/spool.ts';
+import { createSidecarClient } from './tools/sidecar/client.ts';
+import { superviseSidecar, type SidecarSupervisor } from './tools/sidecar/supervisor.ts';
 
 try {
   await serve(loadConfig());

@@ -1,8 +1,8 @@
 // One fold asked: the default question for every held-out picture, and where answers are looked at, questions with options and comparisons.
 import { join } from 'node:path';
-import type { Assessment } from '../../schemas/assessment.ts';
+import type { Assessment } from '../../schemas/responses/assessment.ts';
 import type { Level, Severity } from '../../schemas/vocabulary.ts';
-import { createRandom, shuffle } from '../../src/evaluation/random.ts';
+import { createRandom, shuffle } from '../statistics/random.ts';
 import type { RatedPicture } from './datasets.ts';
 import { findPairs, type RatedPair } from './pairs.ts';
 import type { Fold, Run } from './plan.ts';

@@ -1,5 +1,5 @@
 // How often the intervals of the scores hold the rating: as the scales are, and with the study's scale brought onto that of the scores.
-import { mean } from '../../src/evaluation/correlation.ts';
+import { mean } from '../statistics/correlation.ts';
 import type { Answered } from './collecting.ts';
 import { onScale } from './datasets.ts';
 import type { Run } from './plan.ts';

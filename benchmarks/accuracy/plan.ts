@@ -1,5 +1,5 @@
 // What is measured: four runs, each with its folds. Whatever a fold is tested on, its models were fitted without.
-import { createRandom, shuffle } from '../../src/evaluation/random.ts';
+import { createRandom, shuffle } from '../statistics/random.ts';
 import type { Dataset, RatedPicture } from './datasets.ts';
 
 export interface Fold {

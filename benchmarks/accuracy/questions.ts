@@ -1,6 +1,6 @@
 // Multiple choice from TID2013: which of four flaws a picture has, where only one of them was put in.
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
-import { createRandom, shuffle } from '../../src/evaluation/random.ts';
+import { createRandom, shuffle } from '../statistics/random.ts';
 import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, type RatedPicture } from './datasets.ts';
 import type { Question } from './service.ts';
 

@@ -1,5 +1,5 @@
 // Scores against ratings as an SVG scatter plot: a frame, ticks, one dot a picture, and what the field calls the fitted curve.
-import { applyLogistic, fitLogistic } from '../../src/evaluation/logistic-fit.ts';
+import { applyLogistic, fitLogistic } from '../statistics/logistic-fit.ts';
 
 export interface ScatterOptions {
   title: string;

@@ -4,9 +4,9 @@ import { existsSync, openAsBlob } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Assessment } from '../../schemas/assessment.ts';
-import type { Comparison } from '../../schemas/comparison.ts';
-import { projectRoot } from '../../src/config.ts';
+import type { Assessment } from '../../schemas/responses/assessment.ts';
+import type { Comparison } from '../../schemas/responses/comparison.ts';
+import { projectRoot } from '../../src/config/config.ts';
 
 export interface Question {
   query?: string;

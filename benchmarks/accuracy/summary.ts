@@ -1,8 +1,8 @@
 // The figures of one run from everything that its folds answered.
 import { SEVERITIES } from '../../schemas/vocabulary.ts';
-import { measureAgreement, type Agreement } from '../../src/evaluation/agreement.ts';
-import type { BootstrapOptions } from '../../src/evaluation/bootstrap.ts';
-import { mean, rmse, srcc } from '../../src/evaluation/correlation.ts';
+import { measureAgreement, type Agreement } from '../statistics/agreement.ts';
+import type { BootstrapOptions } from '../statistics/bootstrap.ts';
+import { mean, rmse, srcc } from '../statistics/correlation.ts';
 import type { Answered, Collected } from './collecting.ts';
 import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, onScale, TID_TYPES } from './datasets.ts';
 import { coverIntervals, type IntervalFigures } from './intervals.ts';

@@ -1,4 +1,4 @@
-"""The service's severity rules in Python (src/reasoners/embedded/grading.ts): what fit_thresholds.py fits and tests."""
+"""The service's severity rules in Python (src/reasoners/embedded/findings/grading.ts): what fit_thresholds.py fits and tests."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 // What the durable assessor works with: the store, its runs and pictures, and the rules by which they end.
 import type { Logger } from 'pino';
-import type { Assessment } from '../../schemas/assessment.ts';
+import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { THIS_PROCESS } from './lease.ts';
-import { createPictureStore, type PictureStore } from './pictures.ts';
+import { createPictureStore, type PictureStore } from './images.ts';
 import { createRunTable, type RunTable } from './run-table.ts';
 import type { CheckpointConfig } from './settings.ts';
 import { openStore } from './store.ts';
-import { TolerantSaver } from './tolerant-saver.ts';
+import { TolerantSaver } from './best-effort-saver.ts';
 
 export interface Checkpoints {
   saver: TolerantSaver;

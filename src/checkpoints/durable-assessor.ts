@@ -1,17 +1,17 @@
 // The assessor with a memory: begins runs whose stages are stored, and resumes those that another process left unfinished.
 import { randomUUID } from 'node:crypto';
-import type { Assessment } from '../../schemas/assessment.ts';
-import { parseJson, ValidationError } from '../../schemas/model.ts';
-import { StoredRun } from '../../schemas/stored-run.ts';
-import type { AssessmentInput, Assessor, Call, Thread } from '../assessor.ts';
+import type { Assessment } from '../../schemas/responses/assessment.ts';
+import { parseJson, ValidationError } from '../../schemas/validation/model.ts';
+import { StoredRun } from '../../schemas/pipeline/stored-run.ts';
+import type { AssessmentInput, Assessor, Call, Thread } from '../assessments/run.ts';
 import { ERROR_KINDS, IqaError, isAbort } from '../errors.ts';
 import type { PipelineGraph } from '../pipeline/graph.ts';
 import type { PipelineState } from '../pipeline/state.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { holdLease, isDead } from './lease.ts';
-import { describePicture } from './pictures.ts';
+import { describePicture } from './images.ts';
 import type { RunRow } from './run-table.ts';
-import { storeFailed } from './tolerant-saver.ts';
+import { storeFailed } from './best-effort-saver.ts';
 
 export interface DurableParts {
   assess: Assessor;

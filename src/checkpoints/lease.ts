@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { IqaError } from '../errors.ts';
 import type { RunTable } from './run-table.ts';
-import { isRunning } from '../process-check.ts';
+import { isRunning } from '../lib/is-process-alive.ts';
 
 const machine = findMachine();
 /** Names this process for as long as it lives: the machine, the process id on it, and something nobody else has. */

@@ -1,7 +1,7 @@
 // The disk as PlannerInput may see it: whether a caller's path is a readable image file inside the allowed folder.
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { extname, resolve, sep } from 'node:path';
-import { IMAGE_EXTENSIONS, sniff, SNIFF_BYTES } from './sniffing.ts';
+import { IMAGE_EXTENSIONS, sniff, SNIFF_BYTES } from './formats/sniff.ts';
 
 export interface PathCheckOptions {
   /** Paths must lie below this folder, after links are resolved. */

@@ -1,9 +1,9 @@
 // The decoding policy, in one place: what a file may have that plain 8-bit sRGB has not, what is done about it, what the user is told.
 // docs/decoding.md is made from these tables.
 import type { Metadata } from 'sharp';
-import { meaningOf, type ProfileMeaning } from './colour-profile.ts';
-import type { ImageFormat } from './sniffing.ts';
-import type { Structure } from './structure.ts';
+import { meaningOf, type ProfileMeaning } from './icc-profile.ts';
+import type { ImageFormat } from './formats/sniff.ts';
+import type { Structure } from './containers/container.ts';
 
 /** What is known about a file before its pixels are decoded. */
 export interface Facts {

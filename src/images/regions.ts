@@ -1,7 +1,7 @@
 // The boxes of a request against the picture they lie in: inside, not empty, and each name once.
-import type { Region } from '../../schemas/assess-request.ts';
-import { issue, type Issue } from '../../schemas/explain.ts';
-import { ValidationError } from '../../schemas/model.ts';
+import type { Region } from '../../schemas/requests/assess.ts';
+import { issue, type Issue } from '../../schemas/validation/explain.ts';
+import { ValidationError } from '../../schemas/validation/model.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
 
 export function checkRegions(regions: readonly Region[], { width, height }: { width: number; height: number }): readonly Region[] {

@@ -3,13 +3,13 @@
 import { END, START, StateGraph } from '@langchain/langgraph/web';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Logger } from 'pino';
-import type { PipelineConfig } from '../config.ts';
-import { execute } from './executor.ts';
-import { plan } from './planner.ts';
-import { decideNextNode } from './replanning.ts';
+import type { PipelineConfig } from '../config/config.ts';
+import { execute } from './nodes/executor.ts';
+import { plan } from './nodes/planner.ts';
+import { decideNextNode } from './rules/replanning.ts';
 import { createStage, runOf } from './stage.ts';
 import { createPipelineState } from './state.ts';
-import { createSummarizer } from './summarizer.ts';
+import { createSummarizer } from './nodes/summarizer.ts';
 
 export type PipelineGraph = ReturnType<typeof buildGraph>;
 

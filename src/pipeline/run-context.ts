@@ -1,11 +1,11 @@
 // What one run carries beside its state: its reasoner, its evidence source, its log. Never stored, rebuilt on resume.
 import type { Logger } from 'pino';
-import type { Region } from '../../schemas/assess-request.ts';
-import type { RuleContext } from '../../schemas/model.ts';
-import type { ProgressEvent } from '../../schemas/progress.ts';
-import type { Deadline } from '../deadline.ts';
+import type { Region } from '../../schemas/requests/assess.ts';
+import type { RuleContext } from '../../schemas/validation/model.ts';
+import type { ProgressEvent } from '../../schemas/responses/progress.ts';
+import type { Deadline } from '../assessments/deadline.ts';
 import type { Reasoner } from '../reasoners/reasoner.ts';
-import type { EvidenceSource } from '../tools/evidence-source.ts';
+import type { EvidenceSource } from '../tools/evidence/source.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 
 export interface RunContext {

@@ -1,7 +1,7 @@
 // What all nodes have in common: the run's context, a time limit, timing, and a quick way out once the run has failed.
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { ProgressEvent, StageName } from '../../schemas/progress.ts';
-import { carriedOf } from './carried.ts';
+import type { ProgressEvent, StageName } from '../../schemas/responses/progress.ts';
+import { carriedOf } from './rules/usage-totals.ts';
 import type { RunContext } from './run-context.ts';
 import type { PipelineState, PipelineUpdate } from './state.ts';
 

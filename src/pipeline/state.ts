@@ -3,12 +3,12 @@ import { ReducedValue, StateSchema, type StateSchemaField } from '@langchain/lan
 import type { Logger } from 'pino';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Region } from '../../schemas/assess-request.ts';
-import { Finding, QualityScore, ToolDiagnostic } from '../../schemas/assessment.ts';
-import { AgenticIQAState } from '../../schemas/state.ts';
+import { Region } from '../../schemas/requests/assess.ts';
+import { Finding, QualityScore, ToolDiagnostic } from '../../schemas/responses/assessment.ts';
+import { AgenticIQAState } from '../../schemas/pipeline/state.ts';
 import type { ErrorCode } from '../errors.ts';
-import { Carried } from './carried.ts';
-import { createHistoryReducer } from './replanning.ts';
+import { Carried } from './rules/usage-totals.ts';
+import { createHistoryReducer } from './rules/replanning.ts';
 
 const { properties } = AgenticIQAState;
 

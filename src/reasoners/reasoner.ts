@@ -1,15 +1,15 @@
 // The seam: who thinks. The pipeline knows only this interface; behind it stand the embedded reasoner and vision-language models.
 import type { Logger } from 'pino';
-import type { Region } from '../../schemas/assess-request.ts';
-import type { Finding, ModelUsage, QualityScore } from '../../schemas/assessment.ts';
-import type { ExecutorOutput } from '../../schemas/executor.ts';
-import type { PlannerInput, PlannerOutput } from '../../schemas/planner.ts';
-import type { SummarizerOutput } from '../../schemas/summarizer.ts';
+import type { Region } from '../../schemas/requests/assess.ts';
+import type { Finding, ModelUsage, QualityScore } from '../../schemas/responses/assessment.ts';
+import type { ExecutorOutput } from '../../schemas/pipeline/executor.ts';
+import type { PlannerInput, PlannerOutput } from '../../schemas/pipeline/planner.ts';
+import type { SummarizerOutput } from '../../schemas/pipeline/summarizer.ts';
 import type { ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory, Level } from '../../schemas/vocabulary.ts';
-import type { Deadline } from '../deadline.ts';
-import type { PreparedImage } from '../images/decoding.ts';
-import type { MeasuredRegion, ScopedRegion } from '../tools/evidence-source.ts';
+import type { Deadline } from '../assessments/deadline.ts';
+import type { PreparedImage } from '../images/prepare-image.ts';
+import type { MeasuredRegion, ScopedRegion } from '../tools/evidence/source.ts';
 
 /** What one assessment gives its reasoner. */
 export interface Occasion {

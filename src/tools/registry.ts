@@ -2,8 +2,8 @@
 import type { SidecarTools } from '../../schemas/sidecar.ts';
 import { ToolRegistryFile, type ToolInfo, type ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
-import { byIdentity } from '../by-identity.ts';
-import { readYaml, type Licences } from '../config.ts';
+import { byIdentity } from '../lib/weak-memoize.ts';
+import { readYaml, type Licences } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
 
 export interface ToolRegistry {

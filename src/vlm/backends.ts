@@ -1,15 +1,15 @@
 // The back ends that can be asked: found by name or alias, their clients created once and shared by all requests.
-import type { Config } from '../config.ts';
-import { createAnthropicClient } from './anthropic-client.ts';
-import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import type { Config } from '../config/config.ts';
+import { createAnthropicClient } from './providers/anthropic.ts';
+import { createCircuitBreaker, type CircuitBreaker } from './transport/circuit-breaker.ts';
 import type { Capabilities, ClientSettings, VLMClient } from './client.ts';
-import { createGoogleClient } from './google-client.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
-import { AUTO, EMBEDDED, type BackendRow } from './model-backends-file.ts';
-import { createOpenAiClient } from './openai-client.ts';
-import { createOpenAiCompatibleClient } from './openai-compatible-client.ts';
-import type { Provider } from './providers.ts';
-import { createKeyRemover, createRedactor } from './secret.ts';
+import { createGoogleClient } from './providers/google.ts';
+import { createGuardedFetch } from './transport/guarded-fetch.ts';
+import { AUTO, EMBEDDED, type BackendRow } from './config-file.ts';
+import { createOpenAiClient } from './providers/openai.ts';
+import { createOpenAiCompatibleClient } from './providers/openai-compatible.ts';
+import type { Provider } from './providers/providers.ts';
+import { createKeyRemover, createRedactor } from './transport/secret.ts';
 
 export interface Backend {
   name: string;

@@ -1,7 +1,7 @@
 // What the model calls of one assessment used, by role, and the limits that no call may cross.
 import type { Backend } from './backends.ts';
 import type { TokenUsage, VLMRequest } from './client.ts';
-import { ROLES, type Role } from './model-backends-file.ts';
+import { ROLES, type Role } from './config-file.ts';
 
 export interface Usage {
   calls: number;

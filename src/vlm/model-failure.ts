@@ -1,6 +1,6 @@
 // All back ends of a role were asked in vain: what was tried, and the code that it means for the caller.
 import { IqaError, type ErrorCode } from '../errors.ts';
-import type { Role } from './model-backends-file.ts';
+import type { Role } from './config-file.ts';
 
 /** One attempt that brought no valid answer. */
 export interface AttemptRecord {

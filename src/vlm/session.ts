@@ -2,18 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { ValidationError } from '../../schemas/model.ts';
-import { PlannerError } from '../../schemas/planner-error.ts';
+import { ValidationError } from '../../schemas/validation/model.ts';
+import { PlannerError } from '../../schemas/pipeline/planner-error.ts';
 import { isAbort, publicMessage } from '../errors.ts';
 import type { Backend } from './backends.ts';
-import { backoffMs, type BackoffSettings } from './backoff.ts';
+import { backoffMs, type BackoffSettings } from './transport/backoff.ts';
 import type { Budget } from './budget.ts';
 import type { Capabilities, VLMReply } from './client.ts';
-import { cacheKey, requestOf, type Complaint, type Composed } from './conversation.ts';
+import { cacheKey, requestOf, type Complaint, type Composed } from './build-request.ts';
 import { extractJson } from './json-extraction.ts';
-import type { Role, RoleSettings } from './model-backends-file.ts';
+import type { Role, RoleSettings } from './config-file.ts';
 import { ModelFailure, type AttemptRecord } from './model-failure.ts';
-import { VLMError, type VLMErrorKind } from './vlm-error.ts';
+import { VLMError, type VLMErrorKind } from './errors.ts';
 
 export interface Question<T> {
   role: Role;

@@ -4,10 +4,10 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { pino, type Logger } from 'pino';
 import type { Test } from 'tap';
 import { buildApp } from '../../src/app.ts';
-import { loadConfig, projectRoot, type Config } from '../../src/config.ts';
-import { createSpool, type Spool } from '../../src/images/spool.ts';
-import { createSidecarClient, type SidecarOrigin } from '../../src/tools/sidecar-client.ts';
-import { superviseSidecar } from '../../src/tools/sidecar-supervisor.ts';
+import { loadConfig, projectRoot, type Config } from '../../src/config/config.ts';
+import { createSpool, type Spool } from '../../src/uploads/spool.ts';
+import { createSidecarClient, type SidecarOrigin } from '../../src/tools/sidecar/client.ts';
+import { superviseSidecar } from '../../src/tools/sidecar/supervisor.ts';
 
 export interface TestApp {
   app: FastifyInstance;

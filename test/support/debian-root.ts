@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { projectRoot } from '../../src/config.ts';
+import { projectRoot } from '../../src/config/config.ts';
 import { runInRoot } from './namespaces.ts';
 
 const BASES = join(projectRoot(), '.setup', 'bases');

@@ -1,13 +1,13 @@
 // Back ends and sessions for tests: the shipped configuration, the provider double behind it, and no long waits.
 import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
-import { explain } from '../../schemas/explain.ts';
-import { ValidationError } from '../../schemas/model.ts';
-import { loadConfig, type Config } from '../../src/config.ts';
+import { explain } from '../../schemas/validation/explain.ts';
+import { ValidationError } from '../../schemas/validation/model.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
 import { createBackends, type Backend } from '../../src/vlm/backends.ts';
 import { createBudget, type Limits } from '../../src/vlm/budget.ts';
 import type { VLMRequest } from '../../src/vlm/client.ts';
-import type { ModelBackends, RoleSettings } from '../../src/vlm/model-backends-file.ts';
+import type { ModelBackends, RoleSettings } from '../../src/vlm/config-file.ts';
 import { createSession, type Answered, type Question, type SessionOptions } from '../../src/vlm/session.ts';
 import { captureLog } from './app.ts';
 

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import type { Test } from 'tap';
-import { prepareImage, type PreparedImage } from '../../src/images/decoding.ts';
-import { createSpool, type SpoolSession } from '../../src/images/spool.ts';
+import { prepareImage, type PreparedImage } from '../../src/images/prepare-image.ts';
+import { createSpool, type SpoolSession } from '../../src/uploads/spool.ts';
 
 export interface Prepared {
   image: PreparedImage;

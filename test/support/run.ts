@@ -1,11 +1,11 @@
 // Runs the compiled graph with a scripted reasoner and scripted tool values: no HTTP, no sidecar, real wiring.
 import type { Test } from 'tap';
-import { loadConfig, projectRoot, type PipelineConfig } from '../../src/config.ts';
-import { startDeadline } from '../../src/deadline.ts';
+import { loadConfig, projectRoot, type PipelineConfig } from '../../src/config/config.ts';
+import { startDeadline } from '../../src/assessments/deadline.ts';
 import { buildGraph } from '../../src/pipeline/graph.ts';
 import type { RunContext } from '../../src/pipeline/run-context.ts';
 import type { PipelineState } from '../../src/pipeline/state.ts';
-import type { EvidenceSource, ToolOutcome } from '../../src/tools/evidence-source.ts';
+import type { EvidenceSource, ToolOutcome } from '../../src/tools/evidence/source.ts';
 import { calibrate } from '../../src/tools/calibration.ts';
 import { loadRegistry } from '../../src/tools/registry.ts';
 import { captureLog } from './app.ts';

@@ -1,5 +1,5 @@
 // A reasoner that plays a script: each call takes the next step, and steps left over fail the test.
-import type { PlannerOutput } from '../../schemas/planner.ts';
+import type { PlannerOutput } from '../../schemas/pipeline/planner.ts';
 import { NO_USAGE, type Examination, type ExamineRequest, type PlanRequest, type Reasoner, type Summary, type SummaryRequest } from '../../src/reasoners/reasoner.ts';
 
 type Step<Request, Result> = Result | Error | ((request: Request, signal: AbortSignal) => Result | Promise<Result>);

@@ -1,8 +1,8 @@
 // Kills the sidecar again and again while requests come in, and keeps the books: shared by the test and the benchmark.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Assessment } from '../../schemas/assessment.ts';
+import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { formRequest } from './app.ts';
-import { makePicture } from './pictures.ts';
+import { makePicture } from './images.ts';
 import { withSplitData } from './png-files.ts';
 import { until, type Service } from './service.ts';
 

@@ -1,16 +1,16 @@
 // The embedded reasoner: no model, no network. Plans with a lexicon, sees with measurements, answers from the evidence.
-import type { Finding } from '../../../schemas/assessment.ts';
+import type { Finding } from '../../../schemas/responses/assessment.ts';
 import type { ToolRow } from '../../../schemas/tool.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
-import { ownEntry } from '../../pipeline/own-entry.ts';
-import { derivePlan } from '../../pipeline/plan-rules.ts';
+import { ownEntry } from '../../lib/get-own.ts';
+import { derivePlan } from '../../pipeline/rules/plan.ts';
 import { rankTools, type ToolRegistry } from '../../tools/registry.ts';
 import { NO_USAGE, type Examination, type ExamineRequest, type PlanProposal, type PlanRequest, type Reasoner } from '../reasoner.ts';
-import { answer, tellsPlace } from './answers.ts';
-import { gradeRegion, type Grade } from './grading.ts';
-import type { Lexicon } from './lexicon.ts';
-import type { SeverityRules } from './severity-rules.ts';
-import { understandQuery, type Vocabulary } from './understanding.ts';
+import { answer, tellsPlace } from './answers/answer.ts';
+import { gradeRegion, type Grade } from './findings/grading.ts';
+import type { Lexicon } from './query/lexicon.ts';
+import type { SeverityRules } from './findings/severity-rules.ts';
+import { understandQuery, type Vocabulary } from './query/parse-query.ts';
 
 export interface EmbeddedOptions {
   lexicon: Lexicon;

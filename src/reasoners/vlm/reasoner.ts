@@ -1,26 +1,26 @@
 // The reasoner with a model behind it. The embedded reasoner stands beside it: plans what is plain, gives a second opinion, takes over when models fail.
 import type { LRUCache } from 'lru-cache';
-import { hash } from '../../../schemas/model.ts';
-import type { PlannerOutput } from '../../../schemas/planner.ts';
-import type { PipelineConfig } from '../../config.ts';
+import { hash } from '../../../schemas/validation/model.ts';
+import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
+import type { PipelineConfig } from '../../config/config.ts';
 import { IqaError } from '../../errors.ts';
 import { stageLimitMs } from '../../pipeline/stage.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { Backend } from '../../vlm/backends.ts';
 import { createBudget } from '../../vlm/budget.ts';
-import { EMBEDDED, ROLES, type ModelBackends, type Role } from '../../vlm/model-backends-file.ts';
+import { EMBEDDED, ROLES, type ModelBackends, type Role } from '../../vlm/config-file.ts';
 import { ModelFailure } from '../../vlm/model-failure.ts';
-import { createPictureSource } from '../../vlm/picture-encoding.ts';
+import { createPictureSource } from '../../vlm/image-encoding.ts';
 import { createSession, type Answered, type Session, type TimeLimit } from '../../vlm/session.ts';
-import type { Understanding } from '../embedded/understanding.ts';
+import type { Understanding } from '../embedded/query/parse-query.ts';
 import type { Examination, Occasion, Reasoner, ReasonerSource, SummaryRequest } from '../reasoner.ts';
-import { createAhead, type Ahead } from './ahead.ts';
-import { examineWithModel } from './examining.ts';
-import { EXECUTOR_PROMPT_VERSION } from './executor-prompts.ts';
-import { PLANNER_PROMPT_VERSION } from './planner-prompt.ts';
-import { planWithModel } from './planning.ts';
-import { summarizeWithModel } from './summarizing.ts';
-import { SUMMARIZER_PROMPT_VERSION } from './summarizer-prompts.ts';
+import { createAhead, type Ahead } from './speculation.ts';
+import { examineWithModel } from './executor/role.ts';
+import { EXECUTOR_PROMPT_VERSION } from './executor/prompts.ts';
+import { PLANNER_PROMPT_VERSION } from './planner/prompt.ts';
+import { planWithModel } from './planner/role.ts';
+import { summarizeWithModel } from './summarizer/role.ts';
+import { SUMMARIZER_PROMPT_VERSION } from './summarizer/prompts.ts';
 
 export interface VLMReasonerOptions {
   models: ModelBackends;

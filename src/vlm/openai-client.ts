@@ -1,7 +1,0 @@
-// OpenAI: chat completions with pictures as data addresses, strict JSON schemas and log-probabilities.
-import type { ClientSettings, VLMClient } from './client.ts';
-import { createChatClient } from './openai-chat.ts';
-
-export function createOpenAiClient(settings: ClientSettings): VLMClient {
-  return createChatClient(settings);
-}

@@ -1,0 +1,90 @@
+// The paper's rules for the flags, one row per case, and what a replan's reason turns on.
+import t from 'tap';
+import { derivePlan, REPLAN_REASONS, type UnderstoodQuery } from '../../../../src/pipeline/rules/plan.ts';
+import { parse } from '../../../../schemas/validation/model.ts';
+import { PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
+
+const asked = (parts: Partial<UnderstoodQuery> = {}): UnderstoodQuery => ({ queryType: 'IQA', objects: [], distortions: null, tool: null, ...parts });
+const flagsOf = ({ plan }: PlannerOutput) =>
+  [plan.distortion_detection, plan.distortion_analysis, plan.tool_selection, plan.tool_execution].map((on) => (on ? '1' : '0')).join('');
+const flags = (parts: Partial<UnderstoodQuery>, reason?: string) =>
+  flagsOf(derivePlan(asked(parts), { hasReference: false, replan: reason === undefined ? null : { reason } }));
+
+const blur = { Global: ['Blurs'] } as const;
+const car = { objects: ['car'] };
+
+// Scenario: planner-design / Control flag logic (explicit vs inferred distortions)
+t.test('flags: detection, analysis, selection, execution', (t) => {
+  t.equal(flags({}), '1111', 'nothing named');
+  t.equal(flags({ distortions: blur }), '0111', 'distortion named');
+  t.equal(flags(car), '1100', 'region only');
+  t.equal(flags({ tool: 'SSIM' }), '1101', 'tool only');
+  t.equal(flags({ ...car, tool: 'SSIM' }), '1101', 'tool and region');
+  t.equal(flags({ ...car, tool: 'SSIM', distortions: { car: ['Noise'] } }), '0101', 'all named');
+  t.equal(flags({ distortions: {} }), '1111', 'an empty record names nothing');
+  t.equal(flags({ distortions: { Global: [] } }), '1111', 'an empty list names nothing');
+  t.end();
+});
+
+t.test('Other turns everything off and keeps what was named', (t) => {
+  const plan = derivePlan(asked({ queryType: 'Other', objects: ['child'], distortions: blur }), { hasReference: true, replan: { reason: 'anything' } });
+  t.equal(flagsOf(plan), '0000');
+  t.match(plan, { query_scope: ['child'], distortion_source: 'Inferred', distortions: null, reference_mode: 'Full-Reference' });
+  t.end();
+});
+
+t.test('the reference decides the mode, the tool is required by name', (t) => {
+  t.match(derivePlan(asked({ tool: 'VSI' }), { hasReference: true }), { reference_mode: 'Full-Reference', required_tool: 'VSI' });
+  t.match(derivePlan(asked(), { hasReference: false }), { reference_mode: 'No-Reference', required_tool: null });
+  t.end();
+});
+
+// Scenario: planner-design / Edge cases: no reference image, global scope, multiple objects
+t.test('distortions by object', (t) => {
+  const of = (objects: string[], distortions: UnderstoodQuery['distortions']) => derivePlan(asked({ objects, distortions }), { hasReference: false }).distortions;
+  t.strictSame(of(['cat', 'sofa'], blur), { cat: ['Blurs'], sofa: ['Blurs'] }, 'named jointly');
+  t.strictSame(of(['sky', 'car'], { sky: ['Noise'], car: ['Blurs', 'Blurs'] }), { sky: ['Noise'], car: ['Blurs'] }, 'named apart');
+  t.strictSame(of([], { vehicle: ['Blurs'], Global: ['Noise'] }), { Global: ['Blurs', 'Noise'] }, 'no object in the scope');
+  t.strictSame(of(['car'], { Global: ['Noise'], car: ['Blurs'] }), { car: ['Blurs'], Global: ['Noise'] }, 'picture and object');
+  t.end();
+});
+
+t.test('names: blank, repeated and "Global" are no objects; prototype keys are plain names', (t) => {
+  t.equal(derivePlan(asked({ objects: [' ', 'global', 'Global'] }), { hasReference: false }).query_scope, 'Global');
+  t.strictSame(derivePlan(asked({ objects: ['car', ' car '] }), { hasReference: false }).query_scope, ['car']);
+  const plan = derivePlan(asked({ objects: ['__proto__', 'constructor'], distortions: blur }), { hasReference: false });
+  t.strictSame(Object.keys(plan.distortions ?? {}), ['__proto__', 'constructor']);
+  t.equal(Object.getPrototypeOf(plan.distortions), Object.prototype);
+  t.end();
+});
+
+t.test('a replan turns on what its reason says is missing', (t) => {
+  t.equal(REPLAN_REASONS.toolScores('vehicle'), 'Missing tool scores for vehicle region');
+  t.equal(REPLAN_REASONS.toolScores('Global'), 'Missing tool scores for Global');
+  const named = { ...car, distortions: { car: ['Blurs'] } } as const;
+  t.equal(flags(named), '0100');
+  t.equal(flags(named, REPLAN_REASONS.toolScores('car')), '0111');
+  t.equal(flags({ ...named, tool: 'SSIM' }, REPLAN_REASONS.toolScores('car')), '0101', 'the named tool stays');
+  t.equal(flags(named, REPLAN_REASONS.distortionAnalysis('car')), '0100');
+  t.equal(flags(named, REPLAN_REASONS.distortions('car')), '1100');
+  t.equal(flags(named, '[Iteration 1] Missing distortion detection'), '1100');
+  t.equal(flags(named, `${REPLAN_REASONS.toolScores('car')}; ${REPLAN_REASONS.distortions('car')}`), '1111', 'several reasons');
+  t.equal(flags(named, REPLAN_REASONS.contradiction('car')), '0111', 'other tools, the same distortions');
+  t.equal(flags(named, 'No reason provided'), '1111', 'unknown reasons turn everything on');
+  t.equal(flags({ objects: ['tool box'], distortions: blur }, REPLAN_REASONS.distortions('tool box')), '1100', 'an object\'s name is no reason');
+  t.end();
+});
+
+t.test('every combination is a valid PlannerOutput', (t) => {
+  for (const queryType of ['IQA', 'Other'] as const) {
+    for (const objects of [[], ['car'], ['a', 'b']]) {
+      for (const distortions of [null, blur]) {
+        for (const tool of [null, 'SSIM']) {
+          const plan = derivePlan({ queryType, objects, distortions, tool }, { hasReference: tool !== null });
+          t.strictSame(parse(PlannerOutput, plan), plan);
+        }
+      }
+    }
+  }
+  t.end();
+});
