@@ -1,12 +1,10 @@
-// The house rules that a machine can check: correctness, and the one-way flow routes → src → schemas.
+// Lint rules: correctness, and the one-way imports routes → src → schemas.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 const oneWay = (files, forbidden, why) => ({
   files,
-  rules: {
-    'no-restricted-imports': ['error', { patterns: forbidden.map((regex) => ({ regex, message: why })) }],
-  },
+  rules: { 'no-restricted-imports': ['error', { patterns: forbidden.map((regex) => ({ regex, message: why })) }] },
 });
 
 export default tseslint.config(
@@ -24,11 +22,16 @@ export default tseslint.config(
       '@typescript-eslint/no-redeclare': 'off',
       // Fastify plugins are async by contract, awaiting or not.
       '@typescript-eslint/require-await': 'off',
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
-      '@typescript-eslint/no-invalid-void-type': ['error', { allowAsThisParameter: true, allowInGenericTypeArguments: true }],
+      '@typescript-eslint/no-invalid-void-type': [
+        'error',
+        { allowAsThisParameter: true, allowInGenericTypeArguments: true },
+      ],
       eqeqeq: 'error',
-      'max-len': ['error', { code: 160, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true }],
     },
   },
   {
@@ -37,12 +40,7 @@ export default tseslint.config(
   },
   {
     files: ['test/**/*.ts', 'benchmarks/**/*.ts'],
-    rules: {
-      '@typescript-eslint/no-floating-promises': 'off',
-      '@typescript-eslint/no-non-null-assertion': 'off',
-      // Tables of cases read best a case a line.
-      'max-len': 'off',
-    },
+    rules: { '@typescript-eslint/no-floating-promises': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   oneWay(['schemas/**/*.ts'], ['/(src|routes)/'], 'schemas/ is the contract: it imports neither src nor routes.'),
   oneWay(['src/**/*.ts'], ['/routes/'], 'src/ never imports routes; src/app.ts alone mounts them.'),

@@ -21,9 +21,21 @@ import { summarize, type RunSummary } from './accuracy/summary.ts';
 const text = { type: 'string' } as const;
 const { values: options } = parseArgs({
   options: {
-    'tid-manifest': text, 'tid-folder': text, 'live-manifest': text, 'live-folder': text, fit: text, runs: text, limit: text, work: text, docs: text,
-    concurrency: { ...text, default: '3' }, comparisons: { ...text, default: '60' }, seed: { ...text, default: '2013' }, splits: { ...text, default: '10' },
-    quick: { type: 'boolean', default: false }, source: { type: 'boolean', default: false },
+    'tid-manifest': text,
+    'tid-folder': text,
+    'live-manifest': text,
+    'live-folder': text,
+    fit: text,
+    runs: text,
+    limit: text,
+    work: text,
+    docs: text,
+    concurrency: { ...text, default: '3' },
+    comparisons: { ...text, default: '60' },
+    seed: { ...text, default: '2013' },
+    splits: { ...text, default: '10' },
+    quick: { type: 'boolean', default: false },
+    source: { type: 'boolean', default: false },
   },
 });
 
@@ -36,9 +48,15 @@ const live = readIfGiven('LIVE Challenge', options['live-manifest'], options['li
 if (!tid && !live) throw new Error('Expected --tid-manifest and --tid-folder, or --live-manifest and --live-folder');
 
 const wanted = options.runs?.split(',');
-const plan = makePlan(tid, live, { seed, quick: options.quick, limit: Number(options.limit ?? Infinity), splits: Number(options.splits) });
+const plan = makePlan(tid, live, {
+  seed,
+  quick: options.quick,
+  limit: Number(options.limit ?? Infinity),
+  splits: Number(options.splits),
+});
 const unknown = wanted?.filter((name) => plan.every((run) => run.name !== name)) ?? [];
-if (unknown.length > 0) throw new Error(`Expected runs of ${plan.map(({ name }) => name).join(', ')} but received ${unknown.join(', ')}`);
+if (unknown.length > 0)
+  throw new Error(`Expected runs of ${plan.map(({ name }) => name).join(', ')} but received ${unknown.join(', ')}`);
 const fitModels = createFitting(options.fit ?? null, work, join(root, 'sidecar'));
 mkdirSync(work, { recursive: true });
 
@@ -50,7 +68,14 @@ for (const run of plan.filter(({ name }) => wanted?.includes(name) ?? true)) {
   const summary = summarize(run, folds, { seed });
   const points = folds.flatMap(({ answers }) => answers.map(({ score, picture }) => ({ score, mos: picture.mos })));
   runs.push(summary);
-  plots.set(run.name, drawScatter({ title: `${run.title}: SRCC ${summary.srcc.toFixed(3)}`, label: `MOS of ${run.dataset.name}`, points }));
+  plots.set(
+    run.name,
+    drawScatter({
+      title: `${run.title}: SRCC ${summary.srcc.toFixed(3)}`,
+      label: `MOS of ${run.dataset.name}`,
+      points,
+    }),
+  );
 }
 
 const isWhole = !options.quick && options.limit === undefined;
@@ -58,10 +83,16 @@ const isWhole = !options.quick && options.limit === undefined;
 const results = isWhole ? join(import.meta.dirname, 'results') : work;
 const file = join(results, `accuracy-${new Date().toISOString().slice(0, 10)}.json`);
 const result: AccuracyResult = {
-  benchmark: 'accuracy', date: new Date().toISOString(), commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root }).stdout.trim(),
+  benchmark: 'accuracy',
+  date: new Date().toISOString(),
+  commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root }).stdout.trim(),
   machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
-  quick: options.quick, fit: options.fit ?? null, seconds: Math.round((performance.now() - started) / 1000),
-  runs: plan.flatMap(({ name }) => runs.find((run) => run.name === name) ?? earlierRuns().find((run) => run.name === name) ?? []),
+  quick: options.quick,
+  fit: options.fit ?? null,
+  seconds: Math.round((performance.now() - started) / 1000),
+  runs: plan.flatMap(
+    ({ name }) => runs.find((run) => run.name === name) ?? earlierRuns().find((run) => run.name === name) ?? [],
+  ),
 };
 mkdirSync(results, { recursive: true });
 writeFileSync(file, `${JSON.stringify(result, roundNumbers, 2)}\n`);
@@ -74,16 +105,26 @@ async function runFolds(run: Run): Promise<Collected[]> {
   for (const fold of run.folds) {
     const { folder, seconds } = await fitModels(run, fold);
     const begun = performance.now();
-    const service = await startBenchService({ modelsFolder: folder, licences: run.licences, fromSource: options.source });
+    const service = await startBenchService({
+      modelsFolder: folder,
+      licences: run.licences,
+      fromSource: options.source,
+    });
     try {
-      const answered = await collectFold(run, fold, service, { concurrency: Number(options.concurrency), seed, comparisons: Number(options.comparisons) });
+      const answered = await collectFold(run, fold, service, {
+        concurrency: Number(options.concurrency),
+        seed,
+        comparisons: Number(options.comparisons),
+      });
       collected.push(answered);
       // For whoever wants to look closer; too much for the repository.
       writeFileSync(join(work, `answers-${run.name}-${fold.name}.json`), JSON.stringify(answered));
     } finally {
       await service.stop();
     }
-    console.log(`${run.name} ${fold.name}: ${fold.pictures.length} pictures in ${Math.round((performance.now() - begun) / 1000)} s, fitted in ${Math.round(seconds)} s`);
+    console.log(
+      `${run.name} ${fold.name}: ${fold.pictures.length} pictures in ${Math.round((performance.now() - begun) / 1000)} s, fitted in ${Math.round(seconds)} s`,
+    );
   }
   return collected;
 }
@@ -93,7 +134,12 @@ function earlierRuns(): RunSummary[] {
   return wanted && existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as AccuracyResult).runs : [];
 }
 
-function readIfGiven(name: string, manifest: string | undefined, folder: string | undefined, scale: readonly [number, number]) {
+function readIfGiven(
+  name: string,
+  manifest: string | undefined,
+  folder: string | undefined,
+  scale: readonly [number, number],
+) {
   return manifest !== undefined && folder !== undefined ? readDataset(name, manifest, folder, scale) : null;
 }
 

@@ -26,10 +26,17 @@ const spool = await createSpool(dir);
 const request = await formRequest({ image: await makePicture().jpeg({ quality: 90 }).toBuffer() });
 
 const stores = ['none', 'sqlite', ...(url ? ['postgres'] : [])];
-const apps = await Promise.all(stores.map(async (store) => ({
-  store, samples: [] as number[], cpu: 0,
-  app: await buildApp(loadConfig({ IQA_CHECKPOINTS: store, IQA_CHECKPOINTS_DIR: join(dir, store), IQA_CHECKPOINTS_URL: url }), { log, spool, sidecar }),
-})));
+const apps = await Promise.all(
+  stores.map(async (store) => ({
+    store,
+    samples: [] as number[],
+    cpu: 0,
+    app: await buildApp(
+      loadConfig({ IQA_CHECKPOINTS: store, IQA_CHECKPOINTS_DIR: join(dir, store), IQA_CHECKPOINTS_URL: url }),
+      { log, spool, sidecar },
+    ),
+  })),
+);
 for (let round = 0; round <= ROUNDS; round += 1) {
   // In turn, so that whatever else the machine does hits all of them.
   for (const entry of apps) {
@@ -54,12 +61,28 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor
 const round = (value: number) => Math.round(value * 100) / 100;
 const base = median(apps[0]?.samples ?? []);
 const result = {
-  benchmark: 'checkpoints', date: new Date().toISOString(), commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
-  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, load_average: loadavg()[0] },
-  picture: '512 × 384 JPEG, tool cache warm', requests: ROUNDS * REQUESTS,
-  stores: Object.fromEntries(apps.map(({ store, samples, cpu }) => [store, {
-    p50_ms: round(median(samples)), added_ms: round(median(samples) - base), ratio: round(median(samples) / base), cpu_ms: round(cpu / samples.length),
-  }])),
+  benchmark: 'checkpoints',
+  date: new Date().toISOString(),
+  commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
+  machine: {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    node: process.version,
+    load_average: loadavg()[0],
+  },
+  picture: '512 × 384 JPEG, tool cache warm',
+  requests: ROUNDS * REQUESTS,
+  stores: Object.fromEntries(
+    apps.map(({ store, samples, cpu }) => [
+      store,
+      {
+        p50_ms: round(median(samples)),
+        added_ms: round(median(samples) - base),
+        ratio: round(median(samples) / base),
+        cpu_ms: round(cpu / samples.length),
+      },
+    ]),
+  ),
 };
 const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });

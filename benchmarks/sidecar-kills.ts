@@ -18,10 +18,17 @@ await service.exited;
 
 const sorted = readyAgainMs.map(Math.round).toSorted((a, b) => a - b);
 const result = {
-  benchmark: 'sidecar-kills', date: new Date().toISOString(), machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
-  kills: KILLS, goal_ms: GOAL_MS, ready_again_ms: { median: sorted[KILLS / 2], worst: sorted.at(-1) },
-  requests: answers.length, answered_200: answers.filter(({ status }) => status === 200).length, answered_503: answers.filter(({ status }) => status === 503).length,
-  otherwise: answers.filter(({ status }) => status !== 200 && status !== 503).length, wrong: answers.filter(({ right }) => !right).length,
+  benchmark: 'sidecar-kills',
+  date: new Date().toISOString(),
+  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
+  kills: KILLS,
+  goal_ms: GOAL_MS,
+  ready_again_ms: { median: sorted[KILLS / 2], worst: sorted.at(-1) },
+  requests: answers.length,
+  answered_200: answers.filter(({ status }) => status === 200).length,
+  answered_503: answers.filter(({ status }) => status === 503).length,
+  otherwise: answers.filter(({ status }) => status !== 200 && status !== 503).length,
+  wrong: answers.filter(({ right }) => !right).length,
 };
 const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });

@@ -27,12 +27,19 @@ const QUESTIONS = {
   unexpected: 'Methinks yon snapshot wants a spot of scrutiny, prithee opine',
 };
 /** Calls that have to wait for each other. */
-const SEQUENTIAL = { merged: { rating: 2, free_form: 2, unexpected: 3 }, paper: { rating: 5, free_form: 5, unexpected: 5 } } as const;
+const SEQUENTIAL = {
+  merged: { rating: 2, free_form: 2, unexpected: 3 },
+  paper: { rating: 5, free_form: 5, unexpected: 5 },
+} as const;
 type Name = keyof typeof QUESTIONS;
 
 const log = pino({ level: 'silent' });
 const cleanUps: (() => unknown)[] = [];
-const double = await startProviderDouble({ teardown: (work: () => unknown) => { cleanUps.push(work); } });
+const double = await startProviderDouble({
+  teardown: (work: () => unknown) => {
+    cleanUps.push(work);
+  },
+});
 double.otherwise(answer);
 const supervisor = superviseSidecar(sidecarCommand(['--workers', '2']), log);
 await supervisor.started;
@@ -50,10 +57,23 @@ await spool.close();
 for (const work of cleanUps) await work();
 
 const result = {
-  benchmark: 'vlm', date: new Date().toISOString(), commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
-  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, load: loadavg().map((load) => Math.round(load * 10) / 10) },
-  picture: '512 × 384 JPEG', requests: REQUESTS, provider_ms: PROVIDER_MS, merged, paper_without_speculation: paper,
-  times_faster: Object.fromEntries((Object.keys(QUESTIONS) as Name[]).map((name) => [name, round(paper[name].p50_ms / merged[name].p50_ms)])),
+  benchmark: 'vlm',
+  date: new Date().toISOString(),
+  commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
+  machine: {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    node: process.version,
+    load: loadavg().map((load) => Math.round(load * 10) / 10),
+  },
+  picture: '512 × 384 JPEG',
+  requests: REQUESTS,
+  provider_ms: PROVIDER_MS,
+  merged,
+  paper_without_speculation: paper,
+  times_faster: Object.fromEntries(
+    (Object.keys(QUESTIONS) as Name[]).map((name) => [name, round(paper[name].p50_ms / merged[name].p50_ms)]),
+  ),
 };
 const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });
@@ -62,7 +82,8 @@ console.log(JSON.stringify(result, null, 2));
 for (const [question, { p10_ms, p50_ms, limit_ms }] of Object.entries(merged)) {
   console.log(`${question}: ${p50_ms} ms, a tenth of them below ${p10_ms} ms (goal: at most ${limit_ms} ms)`);
 }
-for (const [question, times] of Object.entries(result.times_faster)) console.log(`${question}: ${times} times faster than the paper's way (goal: at least 2)`);
+for (const [question, times] of Object.entries(result.times_faster))
+  console.log(`${question}: ${times} times faster than the paper's way (goal: at least 2)`);
 
 async function measure(reasoning: 'merged' | 'paper', speculation: boolean) {
   const loaded = loadConfig({ ...double.environment('openai'), IQA_REASONING: reasoning });
@@ -73,8 +94,13 @@ async function measure(reasoning: 'merged' | 'paper', speculation: boolean) {
     // A new question as well: the planner's call is text alone, and its answer would be known.
     const { payload, headers } = await formRequest({ image: await newPicture(), query: `${query} (${pictures})` });
     const started = performance.now();
-    const response = await pool.request({ method: 'POST', path: '/assess', body: payload as Buffer, headers: headers as Record<string, string> });
-    const body = await response.body.json() as Assessment;
+    const response = await pool.request({
+      method: 'POST',
+      path: '/assess',
+      body: payload as Buffer,
+      headers: headers as Record<string, string>,
+    });
+    const body = (await response.body.json()) as Assessment;
     const elapsed = performance.now() - started;
     if (response.statusCode !== 200 || body.metadata.degraded) throw new Error(JSON.stringify(body));
     return { elapsed, calls: body.metadata.vlm.calls };
@@ -86,9 +112,20 @@ async function measure(reasoning: 'merged' | 'paper', speculation: boolean) {
     for (let index = 0; index < REQUESTS; index += 1) samples.push(await ask(query));
     const times = samples.map(({ elapsed }) => elapsed).toSorted((a, b) => a - b);
     const sequential = SEQUENTIAL[reasoning][name];
-    return { calls: samples[0]?.calls ?? 0, sequential, p10_ms: round(times[Math.floor(REQUESTS * 0.1)] ?? 0), p50_ms: round(times[Math.floor(REQUESTS / 2)] ?? 0), p90_ms: round(times[Math.floor(REQUESTS * 0.9)] ?? 0), limit_ms: round(1.1 * sequential * PROVIDER_MS + 50) };
+    return {
+      calls: samples[0]?.calls ?? 0,
+      sequential,
+      p10_ms: round(times[Math.floor(REQUESTS * 0.1)] ?? 0),
+      p50_ms: round(times[Math.floor(REQUESTS / 2)] ?? 0),
+      p90_ms: round(times[Math.floor(REQUESTS * 0.9)] ?? 0),
+      limit_ms: round(1.1 * sequential * PROVIDER_MS + 50),
+    };
   };
-  const result = { rating: await figures('rating'), free_form: await figures('free_form'), unexpected: await figures('unexpected') };
+  const result = {
+    rating: await figures('rating'),
+    free_form: await figures('free_form'),
+    unexpected: await figures('unexpected'),
+  };
   await pool.close();
   await app.close();
   return result;
@@ -104,9 +141,12 @@ function newPicture(): Promise<Buffer> {
 
 function answer({ schema }: SeenRequest): Step {
   const fields = schema?.properties ?? {};
-  const say = 'query_type' in fields ? GLOBAL_PLAN_ANSWER
-    : 'final_answer' in fields ? LEVELS_ANSWER
-      : Object.fromEntries(Object.entries(MERGED_ANSWER).filter(([field]) => field in fields));
+  const say =
+    'query_type' in fields
+      ? GLOBAL_PLAN_ANSWER
+      : 'final_answer' in fields
+        ? LEVELS_ANSWER
+        : Object.fromEntries(Object.entries(MERGED_ANSWER).filter(([field]) => field in fields));
   return { say, levels: { Good: 0.7, Fair: 0.3 }, after: PROVIDER_MS };
 }
 

@@ -32,9 +32,19 @@ export const assessRoutes: FastifyPluginAsyncTypebox<AssessRouteOptions> = async
       const { session, ...upload } = await receivedBy(request);
       const digest = await identify(upload);
       const etag = etagOf(digest);
-      if (matchesEtag(request.headers['if-none-match'], etag)) throw new IqaError('IQA_INPUT_UNCHANGED', 'The answer is the one you have: same inputs, same versions', { etag });
+      if (matchesEtag(request.headers['if-none-match'], etag))
+        throw new IqaError('IQA_INPUT_UNCHANGED', 'The answer is the one you have: same inputs, same versions', {
+          etag,
+        });
       const id = chosenId(request.headers['x-assessment-id']);
-      const flight = receive(digest, { ...upload, id, session, requestId: request.id, log: request.log as Logger, signal });
+      const flight = receive(digest, {
+        ...upload,
+        id,
+        session,
+        requestId: request.id,
+        log: request.log as Logger,
+        signal,
+      });
       const finish = (assessment: Assessment) => withRequestId(assessment, request.id);
       if (request.headers.accept?.includes(EVENT_STREAM)) return sendEvents(request, reply, flight, finish);
       const assessment = finish(await orAborted(flight.result, signal));
@@ -51,4 +61,5 @@ function withRequestId(assessment: Assessment, requestId: string): Assessment {
 }
 
 /** Ids are compared as text, so that both cases of a digit must be one. */
-const chosenId = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header.toLowerCase() : null);
+const chosenId = (header: string | string[] | undefined): string | null =>
+  typeof header === 'string' ? header.toLowerCase() : null;

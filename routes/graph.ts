@@ -7,13 +7,22 @@ import { answer } from './openapi/responses.ts';
 
 export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = async (app, { graph }) => {
   const diagram = await visualizeGraph(graph);
-  app.get('/graph', {
-    schema: {
-      tags: ['about'],
-      summary: 'The pipeline as a Mermaid diagram',
-      description: 'Drawn from the compiled graph. After the summarizer the run goes back to the planner while a replan is asked for and iteration_count is below max_replan_iterations.',
-      produces: ['text/plain'],
-      response: { 200: answer('Mermaid source.', Type.String({ description: 'A graph of Mermaid.' }), 'text/plain') },
+  app.get(
+    '/graph',
+    {
+      schema: {
+        tags: ['about'],
+        summary: 'The pipeline as a Mermaid diagram',
+        description:
+          'Drawn from the compiled graph. After the summarizer the run goes back to the planner while a replan is asked for and iteration_count is below max_replan_iterations.',
+        produces: ['text/plain'],
+        response: { 200: answer('Mermaid source.', Type.String({ description: 'A graph of Mermaid.' }), 'text/plain') },
+      },
     },
-  }, async (_request, reply) => reply.type('text/plain; charset=utf-8').serializer((text: unknown) => text as string).send(diagram));
+    async (_request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .serializer((text: unknown) => text as string)
+        .send(diagram),
+  );
 };

@@ -25,27 +25,45 @@ export interface ResumeRouteOptions {
 const schema = {
   tags: ['assessment'],
   summary: 'Resume an interrupted assessment',
-  description: 'Goes on with an assessment whose process died, whose client hung up or whose tools were not available: after its last finished stage. '
-    + 'One that is finished is answered from the store. Needs checkpoints, which are off by default.',
-  params: Type.Object({ id: AssessmentId('Id of the assessment: the one you chose in X-Assessment-Id, or that of the event "accepted".') }),
+  description:
+    'Goes on with an assessment whose process died, whose client hung up or whose tools were not available: after its last finished stage. ' +
+    'One that is finished is answered from the store. Needs checkpoints, which are off by default.',
+  params: Type.Object({
+    id: AssessmentId('Id of the assessment: the one you chose in X-Assessment-Id, or that of the event "accepted".'),
+  }),
   response: {
     200: answer('The answer, as POST /assess gives it.', Assessment),
     ...problems(404, 409, 422, 500, 502, 503, 504),
   },
 };
 
-export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (app, { resumeAssessment, admission, lane, requestTimeoutMs }) => {
-  app.post('/assess/:id/resume', {
-    schema,
-    onRequest: async (_request, reply) => {
-      const leave = admission.enter();
-      reply.raw.once('close', leave);
+export const resumeRoutes: FastifyPluginAsyncTypebox<ResumeRouteOptions> = async (
+  app,
+  { resumeAssessment, admission, lane, requestTimeoutMs },
+) => {
+  app.post(
+    '/assess/:id/resume',
+    {
+      schema,
+      onRequest: async (_request, reply) => {
+        const leave = admission.enter();
+        reply.raw.once('close', leave);
+      },
     },
-  }, async (request, reply) => {
-    if (!resumeAssessment) throw new IqaError('IQA_INPUT_NOT_FOUND', 'No assessment can be resumed here: checkpoints are off');
-    const signal = hangUpSignal(reply);
-    const deadline = startDeadline(requestTimeoutMs);
-    const call = { requestId: request.id, log: request.log as Logger, signal, deadline, report: () => undefined };
-    return orAborted(waitForTurn(admission, () => resumeAssessment(request.params.id.toLowerCase(), call), { deadline, abandoned: signal, lane }), signal);
-  });
+    async (request, reply) => {
+      if (!resumeAssessment)
+        throw new IqaError('IQA_INPUT_NOT_FOUND', 'No assessment can be resumed here: checkpoints are off');
+      const signal = hangUpSignal(reply);
+      const deadline = startDeadline(requestTimeoutMs);
+      const call = { requestId: request.id, log: request.log as Logger, signal, deadline, report: () => undefined };
+      return orAborted(
+        waitForTurn(admission, () => resumeAssessment(request.params.id.toLowerCase(), call), {
+          deadline,
+          abandoned: signal,
+          lane,
+        }),
+        signal,
+      );
+    },
+  );
 };

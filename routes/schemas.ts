@@ -11,26 +11,45 @@ const Document = Type.Record(Type.String(), Type.Unknown(), { description: 'A JS
 export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const documents = new Map(Object.entries(PUBLISHED_MODELS).map(([name, model]) => [name, jsonSchemaOf(model)]));
 
-  app.get('/schemas', {
-    schema: {
-      tags: ['about'], summary: 'Names of the published models',
-      response: {
-        200: answer('The names.', Type.Object({
-          schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' }), { description: 'Every published model.' }),
-        })),
+  app.get(
+    '/schemas',
+    {
+      schema: {
+        tags: ['about'],
+        summary: 'Names of the published models',
+        response: {
+          200: answer(
+            'The names.',
+            Type.Object({
+              schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' }), {
+                description: 'Every published model.',
+              }),
+            }),
+          ),
+        },
       },
     },
-  }, () => ({ schemas: [...documents.keys()] }));
+    () => ({ schemas: [...documents.keys()] }),
+  );
 
-  app.get('/schemas/:name', {
-    schema: {
-      tags: ['about'], summary: 'One model as JSON Schema',
-      params: Type.Object({ name: Type.String({ description: 'Name of the model.' }) }),
-      response: { 200: answer('The schema.', Document, 'application/schema+json'), ...problems(404) },
+  app.get(
+    '/schemas/:name',
+    {
+      schema: {
+        tags: ['about'],
+        summary: 'One model as JSON Schema',
+        params: Type.Object({ name: Type.String({ description: 'Name of the model.' }) }),
+        response: { 200: answer('The schema.', Document, 'application/schema+json'), ...problems(404) },
+      },
     },
-  }, async ({ params }, reply) => {
-    const document = documents.get(params.name);
-    if (!document) throw new IqaError('IQA_INPUT_NOT_FOUND', `Expected one of ${[...documents.keys()].join(', ')} but received "${params.name.slice(0, 60)}"`);
-    return reply.type('application/schema+json').serializer(JSON.stringify).send(document);
-  });
+    async ({ params }, reply) => {
+      const document = documents.get(params.name);
+      if (!document)
+        throw new IqaError(
+          'IQA_INPUT_NOT_FOUND',
+          `Expected one of ${[...documents.keys()].join(', ')} but received "${params.name.slice(0, 60)}"`,
+        );
+      return reply.type('application/schema+json').serializer(JSON.stringify).send(document);
+    },
+  );
 };

@@ -16,20 +16,37 @@ export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (ap
   // A sidecar that is down makes the tools unavailable, not the list.
   const describe = async () => describeTools(registry, await sidecar.tools().catch(() => null));
 
-  app.get('/tools', {
-    schema: { tags: ['about'], summary: 'The IQA tools', response: { 200: answer('All tools of the registry.', ToolList) } },
-  }, async () => ({ tools: [...await describe()] }));
-
-  app.get('/tools/:name', {
-    schema: {
-      tags: ['about'], summary: 'One IQA tool, by name or alias',
-      params: Type.Object({ name: Type.String({ description: 'Name or alias, in any case.' }) }),
-      response: { 200: answer('The tool.', ToolInfo), ...problems(404) },
+  app.get(
+    '/tools',
+    {
+      schema: {
+        tags: ['about'],
+        summary: 'The IQA tools',
+        response: { 200: answer('All tools of the registry.', ToolList) },
+      },
     },
-  }, async ({ params }) => {
-    const row = registry.find(params.name);
-    const tool = (await describe()).find(({ name }) => name === row?.name);
-    if (!tool) throw new IqaError('IQA_INPUT_NOT_FOUND', `Expected one of ${[...registry.names].join(', ')} but received "${params.name.slice(0, 60)}"`);
-    return tool;
-  });
+    async () => ({ tools: [...(await describe())] }),
+  );
+
+  app.get(
+    '/tools/:name',
+    {
+      schema: {
+        tags: ['about'],
+        summary: 'One IQA tool, by name or alias',
+        params: Type.Object({ name: Type.String({ description: 'Name or alias, in any case.' }) }),
+        response: { 200: answer('The tool.', ToolInfo), ...problems(404) },
+      },
+    },
+    async ({ params }) => {
+      const row = registry.find(params.name);
+      const tool = (await describe()).find(({ name }) => name === row?.name);
+      if (!tool)
+        throw new IqaError(
+          'IQA_INPUT_NOT_FOUND',
+          `Expected one of ${[...registry.names].join(', ')} but received "${params.name.slice(0, 60)}"`,
+        );
+      return tool;
+    },
+  );
 };

@@ -8,6 +8,15 @@ import { AgenticIQAState } from './pipeline/state.ts';
 import { SummarizerOutput } from './pipeline/summarizer.ts';
 
 export const PUBLISHED_MODELS = {
-  PlannerOutput, PlanControlFlags, PlannerInput, PlannerError, DistortionAnalysis, ToolExecutionLog, ExecutorOutput, SummarizerOutput,
-  AgenticIQAState, Assessment, Comparison,
+  PlannerOutput,
+  PlanControlFlags,
+  PlannerInput,
+  PlannerError,
+  DistortionAnalysis,
+  ToolExecutionLog,
+  ExecutorOutput,
+  SummarizerOutput,
+  AgenticIQAState,
+  Assessment,
+  Comparison,
 } as const;

@@ -16,18 +16,36 @@ export const Box = Type.Unsafe<number[]>({
   description: '[x, y, width, height] in pixels.',
 });
 
-export const MeasureHeader = defineModel('MeasureHeader', Type.Object({
-  contract: Type.Literal(CONTRACT_VERSION),
-  request_id: OrNull(Type.String(), 'Repeated in the logs.'),
-  image_bytes: Type.Integer({ minimum: 1 }),
-  reference_bytes: Type.Integer({ minimum: 0 }),
-  // "Global" is the whole picture and cannot be given another box.
-  regions: Type.Record(Type.String({ pattern: '^(?!Global$)' }), Box, { additionalProperties: false, maxProperties: 32 }),
-  measurements: Type.Array(Type.String(), { uniqueItems: true }),
-  tools: Type.Array(Type.Object({ name: Type.String(), region: Type.String(), map: Type.Boolean() }, { additionalProperties: false }), { maxItems: 256 }),
-  jpeg_quality: OrNull(Type.Integer({ minimum: 1, maximum: 100 }), 'Read by the service when it re-encoded the file.'),
-  tool_timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
-}, { additionalProperties: false }));
+export const MeasureHeader = defineModel(
+  'MeasureHeader',
+  Type.Object(
+    {
+      contract: Type.Literal(CONTRACT_VERSION),
+      request_id: OrNull(Type.String(), 'Repeated in the logs.'),
+      image_bytes: Type.Integer({ minimum: 1 }),
+      reference_bytes: Type.Integer({ minimum: 0 }),
+      // "Global" is the whole picture and cannot be given another box.
+      regions: Type.Record(Type.String({ pattern: '^(?!Global$)' }), Box, {
+        additionalProperties: false,
+        maxProperties: 32,
+      }),
+      measurements: Type.Array(Type.String(), { uniqueItems: true }),
+      tools: Type.Array(
+        Type.Object(
+          { name: Type.String(), region: Type.String(), map: Type.Boolean() },
+          { additionalProperties: false },
+        ),
+        { maxItems: 256 },
+      ),
+      jpeg_quality: OrNull(
+        Type.Integer({ minimum: 1, maximum: 100 }),
+        'Read by the service when it re-encoded the file.',
+      ),
+      tool_timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
+    },
+    { additionalProperties: false },
+  ),
+);
 export type MeasureHeader = Static<typeof MeasureHeader>;
 
 const SidecarError = Type.Object({ code: Type.String(), message: Type.String() });
@@ -36,51 +54,99 @@ export type SidecarError = Static<typeof SidecarError>;
 export const SidecarFailure = defineModel('SidecarFailure', Type.Object({ error: SidecarError }));
 
 const LocalMap = Type.Object({
-  media_type: Type.String(), width: Type.Integer(), height: Type.Integer(), base64: Type.String(),
+  media_type: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  base64: Type.String(),
 });
 
 const Values = Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]));
 
 const ImageEvent = Type.Object({
-  event: Type.Literal('image'), contract: Type.Literal(CONTRACT_VERSION), width: Type.Integer(), height: Type.Integer(),
-  channels: Type.Integer(), queue_ms: Type.Number(), decode_ms: Type.Number(),
+  event: Type.Literal('image'),
+  contract: Type.Literal(CONTRACT_VERSION),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  channels: Type.Integer(),
+  queue_ms: Type.Number(),
+  decode_ms: Type.Number(),
 });
 const MeasurementsEvent = Type.Object({
-  event: Type.Literal('measurements'), region: Type.String(), values: Values,
-  reference_values: OrNull(Values, 'The same of the reference.'), version: Type.String(), time_ms: Type.Number(), elapsed_ms: Type.Number(),
+  event: Type.Literal('measurements'),
+  region: Type.String(),
+  values: Values,
+  reference_values: OrNull(Values, 'The same of the reference.'),
+  version: Type.String(),
+  time_ms: Type.Number(),
+  elapsed_ms: Type.Number(),
   error: OrNull(SidecarError, ''),
 });
 const ToolEvent = Type.Object({
-  event: Type.Literal('tool'), tool: Type.String(), region: Type.String(), value: OrNull(Type.Number(), ''), version: Type.String(),
-  time_ms: Type.Number(), elapsed_ms: Type.Number(), map: OrNull(LocalMap, ''), error: OrNull(SidecarError, ''),
+  event: Type.Literal('tool'),
+  tool: Type.String(),
+  region: Type.String(),
+  value: OrNull(Type.Number(), ''),
+  version: Type.String(),
+  time_ms: Type.Number(),
+  elapsed_ms: Type.Number(),
+  map: OrNull(LocalMap, ''),
+  error: OrNull(SidecarError, ''),
 });
 const EndEvent = Type.Object({ event: Type.Literal('end'), time_ms: Type.Number() });
 const ErrorEvent = Type.Object({ event: Type.Literal('error'), error: SidecarError });
 
-export const MeasureEvent = defineModel('MeasureEvent', Type.Union([ImageEvent, MeasurementsEvent, ToolEvent, EndEvent, ErrorEvent]));
+export const MeasureEvent = defineModel(
+  'MeasureEvent',
+  Type.Union([ImageEvent, MeasurementsEvent, ToolEvent, EndEvent, ErrorEvent]),
+);
 export type MeasureEvent = Static<typeof MeasureEvent>;
 export type MeasurementsEvent = Static<typeof MeasurementsEvent>;
 export type ToolEvent = Static<typeof ToolEvent>;
 
-export const SidecarTools = defineModel('SidecarTools', Type.Object({
-  contract: Type.Literal(CONTRACT_VERSION),
-  engine: Type.String({ description: 'Version of the sidecar.' }),
-  tools: Type.Array(Type.Object({
-    name: Type.String(), version: Type.String(), needs_reference: Type.Boolean(), min_side: Type.Integer(), has_map: Type.Boolean(),
-    available: Type.Boolean(), reason: OrNull(Type.String(), 'Why it cannot be run.'),
-  })),
-  measurements: Type.Object({
-    version: Type.String(),
-    catalogue: Type.Array(Type.Object({
-      name: Type.String(), unit: Type.String(), minimum: OrNull(Type.Number(), ''), maximum: OrNull(Type.Number(), ''), description: Type.String(),
-    })),
+export const SidecarTools = defineModel(
+  'SidecarTools',
+  Type.Object({
+    contract: Type.Literal(CONTRACT_VERSION),
+    engine: Type.String({ description: 'Version of the sidecar.' }),
+    tools: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        version: Type.String(),
+        needs_reference: Type.Boolean(),
+        min_side: Type.Integer(),
+        has_map: Type.Boolean(),
+        available: Type.Boolean(),
+        reason: OrNull(Type.String(), 'Why it cannot be run.'),
+      }),
+    ),
+    measurements: Type.Object({
+      version: Type.String(),
+      catalogue: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          unit: Type.String(),
+          minimum: OrNull(Type.Number(), ''),
+          maximum: OrNull(Type.Number(), ''),
+          description: Type.String(),
+        }),
+      ),
+    }),
+    limits: Type.Object({
+      max_bytes: Type.Integer(),
+      max_pixels: Type.Integer(),
+      max_regions: Type.Integer(),
+      max_tools: Type.Integer(),
+    }),
   }),
-  limits: Type.Object({ max_bytes: Type.Integer(), max_pixels: Type.Integer(), max_regions: Type.Integer(), max_tools: Type.Integer() }),
-}));
+);
 export type SidecarTools = Static<typeof SidecarTools>;
 
-export const SidecarHealth = defineModel('SidecarHealth', Type.Object({
-  status: Type.Literal('ok'), contract: Type.Literal(CONTRACT_VERSION),
-  workers: Type.Object({ total: Type.Integer(), busy: Type.Integer() }),
-  queue: Type.Object({ waiting: Type.Integer(), limit: Type.Integer() }),
-}));
+export const SidecarHealth = defineModel(
+  'SidecarHealth',
+  Type.Object({
+    status: Type.Literal('ok'),
+    contract: Type.Literal(CONTRACT_VERSION),
+    workers: Type.Object({ total: Type.Integer(), busy: Type.Integer() }),
+    queue: Type.Object({ waiting: Type.Integer(), limit: Type.Integer() }),
+  }),
+);

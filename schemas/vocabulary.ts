@@ -2,7 +2,13 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
 export const DISTORTION_CATEGORIES = [
-  'Blurs', 'Color distortions', 'Compression', 'Noise', 'Brightness change', 'Sharpness', 'Contrast',
+  'Blurs',
+  'Color distortions',
+  'Compression',
+  'Noise',
+  'Brightness change',
+  'Sharpness',
+  'Contrast',
 ] as const;
 export const SEVERITIES = ['none', 'slight', 'moderate', 'severe', 'extreme'] as const;
 /** From worst to best, so that the index plus one is the level's value. */
@@ -15,10 +21,14 @@ export const DistortionCategory = Type.Enum([...DISTORTION_CATEGORIES], {
 });
 export type DistortionCategory = Static<typeof DistortionCategory>;
 
-export const Severity = Type.Enum([...SEVERITIES], { description: 'How strong a distortion is, from none to extreme.' });
+export const Severity = Type.Enum([...SEVERITIES], {
+  description: 'How strong a distortion is, from none to extreme.',
+});
 export type Severity = Static<typeof Severity>;
 
-export const Level = Type.Enum([...LEVELS], { description: 'The quality level: Excellent 5, Good 4, Fair 3, Poor 2, Bad 1.' });
+export const Level = Type.Enum([...LEVELS], {
+  description: 'The quality level: Excellent 5, Good 4, Fair 3, Poor 2, Bad 1.',
+});
 export type Level = Static<typeof Level>;
 
 /** A string with at least one character that is not white space. */

@@ -7,14 +7,28 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PlannerOutput } from '../schemas/pipeline/planner.ts';
 import { projectRoot } from '../src/config/config.ts';
 import { derivePlan } from '../src/pipeline/rules/plan.ts';
-import { doubtsOf, loadConfidenceWeights, type ConfidenceWeights, type Doubts } from '../src/reasoners/embedded/query/confidence.ts';
+import {
+  doubtsOf,
+  loadConfidenceWeights,
+  type ConfidenceWeights,
+  type Doubts,
+} from '../src/reasoners/embedded/query/confidence.ts';
 import { readEnglishFile, type EnglishFile } from '../src/reasoners/embedded/query/word-list.ts';
 import { buildLexicon, readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/query/lexicon.ts';
 import { readQuery, understandQuery, type Vocabulary } from '../src/reasoners/embedded/query/parse-query.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
 
-interface Labelled { id: string; query: string; has_reference: boolean; first_try?: boolean; expect: PlannerOutput }
-interface Sample { doubts: Doubts; right: boolean }
+interface Labelled {
+  id: string;
+  query: string;
+  has_reference: boolean;
+  first_try?: boolean;
+  expect: PlannerOutput;
+}
+interface Sample {
+  doubts: Doubts;
+  right: boolean;
+}
 
 const ROUNDS = 12;
 /** Of the lines (word families) and of the single words in them; so many that about as many plans fail as of fresh queries. */
@@ -26,19 +40,29 @@ const SHRINKAGE = 0.0002;
 const BANDS = [0, 0.5, 0.8, 0.9, 0.95, 1.01];
 
 const root = projectRoot();
-const paths = { lexicon: join(root, 'configs/lexicon.yaml'), english: join(root, 'configs/english.yaml'), weights: join(root, 'configs/planner-confidence.yaml') };
+const paths = {
+  lexicon: join(root, 'configs/lexicon.yaml'),
+  english: join(root, 'configs/english.yaml'),
+  weights: join(root, 'configs/planner-confidence.yaml'),
+};
 const { rows: tools } = loadRegistry(root);
 
 function main(): void {
   const labelled = readLabelled('planner-queries.jsonl');
-  const [lexicon, english, before] = [readLexiconFile(paths.lexicon), readEnglishFile(paths.english), loadConfidenceWeights(paths.weights)];
+  const [lexicon, english, before] = [
+    readLexiconFile(paths.lexicon),
+    readEnglishFile(paths.english),
+    loadConfidenceWeights(paths.weights),
+  ];
   const random = createRandom(20_261_117);
   const thinned = Array.from({ length: ROUNDS }, () => {
     const vocabulary = { lexicon: buildLexicon(thin(lexicon, random), thinEnglish(english, random), before), tools };
     return labelled.map((item) => sample(item, vocabulary));
   }).flat();
   const whole = { lexicon: buildLexicon(lexicon, english, before), tools };
-  const firstTries = labelled.flatMap((item) => (item.first_try === undefined ? [] : [{ ...sample(item, whole), right: item.first_try }]));
+  const firstTries = labelled.flatMap((item) =>
+    item.first_try === undefined ? [] : [{ ...sample(item, whole), right: item.first_try }],
+  );
   const samples = [...thinned, ...Array.from({ length: ROUNDS }, () => firstTries).flat()];
   const weights = fit(samples);
   const wrongOf = (of: readonly Sample[]): number => of.filter(({ right }) => !right).length;
@@ -46,12 +70,19 @@ function main(): void {
   if (process.argv.includes('--write')) writeFileSync(paths.weights, toYaml(weights, origin));
   console.log(origin);
   const vocabulary = { lexicon: buildLexicon(lexicon, english, weights), tools };
-  for (const name of ['planner-queries-held-out.jsonl', ...process.argv.slice(2).filter((argument) => argument.endsWith('.jsonl'))]) report(name, readLabelled(name), vocabulary);
+  for (const name of [
+    'planner-queries-held-out.jsonl',
+    ...process.argv.slice(2).filter((argument) => argument.endsWith('.jsonl')),
+  ])
+    report(name, readLabelled(name), vocabulary);
 }
 
 function readLabelled(name: string): Labelled[] {
   const path = name.includes('/') ? name : join(root, 'test/fixtures', name);
-  return readFileSync(path, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Labelled);
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Labelled);
 }
 
 /** Linear congruential: the same words are taken away in every run. */
@@ -65,22 +96,47 @@ function createRandom(seed: number): () => number {
 
 /** Grammar and what is no question's subject stay: a person is not lost by a missing article. */
 function thin(file: LexiconFile, random: () => number): LexiconFile {
-  const thinList = (lines: readonly string[]): string[] => lines.filter(() => random() >= DROPPED_LINES).map((line) => line.split(' ').map((part) => {
-    const words = part.split('/').filter(() => random() >= DROPPED_WORDS);
-    return words.length > 0 ? words.join('/') : part;
-  }).join(' '));
+  const thinList = (lines: readonly string[]): string[] =>
+    lines
+      .filter(() => random() >= DROPPED_LINES)
+      .map((line) =>
+        line
+          .split(' ')
+          .map((part) => {
+            const words = part.split('/').filter(() => random() >= DROPPED_WORDS);
+            return words.length > 0 ? words.join('/') : part;
+          })
+          .join(' '),
+      );
   const thinLists = <T extends Record<string, unknown>>(lists: T): T =>
-    Object.fromEntries(Object.entries(lists).map(([key, lines]) => [key, Array.isArray(lines) ? thinList(lines as string[]) : lines])) as T;
+    Object.fromEntries(
+      Object.entries(lists).map(([key, lines]) => [key, Array.isArray(lines) ? thinList(lines as string[]) : lines]),
+    ) as T;
   // Sides name phrases of the lists above them, which may be gone.
-  const distortions = Object.fromEntries(Object.entries(file.distortions).map(([category, { sides, ...lists }]) => [category, thinLists(lists)])) as LexiconFile['distortions'];
+  const distortions = Object.fromEntries(
+    Object.entries(file.distortions).map(([category, { sides, ...lists }]) => [category, thinLists(lists)]),
+  ) as LexiconFile['distortions'];
   return {
-    ...file, distortions, quality: thinLists(file.quality), other: thinLists(file.other),
-    reference: thinList(file.reference), media: thinList(file.media), abstractions: thinList(file.abstractions),
+    ...file,
+    distortions,
+    quality: thinLists(file.quality),
+    other: thinLists(file.other),
+    reference: thinList(file.reference),
+    media: thinList(file.media),
+    abstractions: thinList(file.abstractions),
   };
 }
 
 function thinEnglish(file: EnglishFile, random: () => number): EnglishFile {
-  const entries = Object.entries(file).map(([list, lines]) => [list, lines.map((line) => line.split(' ').filter((_word, index) => index === 0 || random() >= 3 * DROPPED_WORDS).join(' '))]);
+  const entries = Object.entries(file).map(([list, lines]) => [
+    list,
+    lines.map((line) =>
+      line
+        .split(' ')
+        .filter((_word, index) => index === 0 || random() >= 3 * DROPPED_WORDS)
+        .join(' '),
+    ),
+  ]);
   return Object.fromEntries(entries) as EnglishFile;
 }
 
@@ -102,13 +158,20 @@ function fit(samples: readonly Sample[]): ConfidenceWeights {
       const sum = values.reduce((total, value, index) => total + value * (weights[index] ?? 0), intercept);
       const residual = (count / (1 + Math.exp(-sum)) - rights) / samples.length;
       slope += residual;
-      values.forEach((value, index) => { slopes[index] = (slopes[index] ?? 0) + residual * value; });
+      values.forEach((value, index) => {
+        slopes[index] = (slopes[index] ?? 0) + residual * value;
+      });
     }
     intercept -= LEARNING_RATE * slope;
-    weights.forEach((weight, index) => { weights[index] = Math.min(0, weight - LEARNING_RATE * ((slopes[index] ?? 0) + SHRINKAGE * weight)); });
+    weights.forEach((weight, index) => {
+      weights[index] = Math.min(0, weight - LEARNING_RATE * ((slopes[index] ?? 0) + SHRINKAGE * weight));
+    });
   }
   const round = (value: number): number => Math.round(value * 1_000) / 1_000 || 0;
-  const doubts = Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<keyof Doubts, number>;
+  const doubts = Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<
+    keyof Doubts,
+    number
+  >;
   return { intercept: round(intercept), doubts };
 }
 
@@ -130,15 +193,22 @@ function toYaml({ intercept, doubts }: ConfidenceWeights, origin: string): strin
 function report(name: string, labelled: readonly Labelled[], vocabulary: Vocabulary): void {
   const results = labelled.map(({ query, has_reference: hasReference, expect }) => {
     const understood = understandQuery(query, vocabulary);
-    return { confidence: understood.confidence, right: isDeepStrictEqual(derivePlan(understood, { hasReference }), expect) };
+    return {
+      confidence: understood.confidence,
+      right: isDeepStrictEqual(derivePlan(understood, { hasReference }), expect),
+    };
   });
   const rights = results.filter(({ right }) => right).length;
-  console.log(`\n${name}: ${rights} of ${results.length} plans exactly right (${(100 * rights / results.length).toFixed(1)} %)\n\n| confidence | queries | mean confidence | right |\n| --- | --- | --- | --- |`);
+  console.log(
+    `\n${name}: ${rights} of ${results.length} plans exactly right (${((100 * rights) / results.length).toFixed(1)} %)\n\n| confidence | queries | mean confidence | right |\n| --- | --- | --- | --- |`,
+  );
   for (const [index, low] of BANDS.slice(0, -1).entries()) {
     const band = results.filter(({ confidence }) => confidence >= low && confidence < (BANDS[index + 1] ?? 2));
     if (band.length === 0) continue;
     const mean = band.reduce((sum, { confidence }) => sum + confidence, 0) / band.length;
-    console.log(`| ${low} – ${Math.min(1, BANDS[index + 1] ?? 1)} | ${band.length} | ${mean.toFixed(2)} | ${(100 * band.filter(({ right }) => right).length / band.length).toFixed(0)} % |`);
+    console.log(
+      `| ${low} – ${Math.min(1, BANDS[index + 1] ?? 1)} | ${band.length} | ${mean.toFixed(2)} | ${((100 * band.filter(({ right }) => right).length) / band.length).toFixed(0)} % |`,
+    );
   }
 }
 

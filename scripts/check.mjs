@@ -28,7 +28,14 @@ async function main() {
   check('ruff', python, ['-m', 'ruff', 'check', '.'], sidecar);
   check('ruff format', python, ['-m', 'ruff', 'format', '--check', '.'], sidecar);
   check('mypy', python, ['-m', 'mypy', '.'], sidecar);
-  check('Dockerfiles', checks('hadolint'), ['--failure-threshold', 'warning', 'Dockerfile', 'sidecar/Dockerfile', 'sidecar/Dockerfile.pyiqa', 'gateway/Dockerfile']);
+  check('Dockerfiles', checks('hadolint'), [
+    '--failure-threshold',
+    'warning',
+    'Dockerfile',
+    'sidecar/Dockerfile',
+    'sidecar/Dockerfile.pyiqa',
+    'gateway/Dockerfile',
+  ]);
   check('compose file', checks('check-jsonschema'), ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml']);
   check('ruff on hooks', python, ['-m', 'ruff', 'check', '--config', 'pyproject.toml', '../test/openapi'], sidecar);
   runPytest();
@@ -56,8 +63,11 @@ function count(name, good, bad) {
 function runPytest() {
   console.log('--- pytest');
   const report = join(reports, 'pytest.xml');
-  const { status } = spawnSync(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], { cwd: sidecar, stdio: 'inherit' });
-  const suite = existsSync(report) ? readFileSync(report, 'utf8').match(/<testsuite [^>]*>/)?.[0] ?? '' : '';
+  const { status } = spawnSync(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], {
+    cwd: sidecar,
+    stdio: 'inherit',
+  });
+  const suite = existsSync(report) ? (readFileSync(report, 'utf8').match(/<testsuite [^>]*>/)?.[0] ?? '') : '';
   const number = (name) => Number(suite.match(new RegExp(`${name}="(\\d+)"`))?.[1] ?? 0);
   const bad = number('failures') + number('errors');
   const skipped = number('skipped');
@@ -70,7 +80,10 @@ function runPytest() {
 function runContract() {
   console.log('--- contract');
   const report = join(reports, 'contract.json');
-  const { status } = spawnSync(process.execPath, ['--import=ts-blank-space/register', 'scripts/contract.ts', report], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--import=ts-blank-space/register', 'scripts/contract.ts', report], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { passed: 0, failed: 1 };
   count('contract', result.passed, status === 0 ? result.failed : Math.max(1, result.failed));
 }
@@ -80,9 +93,11 @@ async function runTap() {
   console.log('--- tap');
   const shared = await startSidecar();
   const report = join(reports, 'results.tap');
-  const { status } = spawnSync(bin('tap'), ['--reporter=terse', `--output-file=${report}`, '--coverage-report=json-summary', '--coverage-report=text'], {
-    cwd: root, stdio: 'inherit', env: { ...process.env, IQA_TEST_SIDECAR_URL: shared.url },
-  });
+  const { status } = spawnSync(
+    bin('tap'),
+    ['--reporter=terse', `--output-file=${report}`, '--coverage-report=json-summary', '--coverage-report=text'],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, IQA_TEST_SIDECAR_URL: shared.url } },
+  );
   shared.stop();
   const results = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const summary = results.match(/^# \{ total: .*\}$/m)?.[0] ?? '';
@@ -94,8 +109,9 @@ async function runTap() {
 
 /** Who failed, and why, belongs to the last lines: of a long run often only those are kept. */
 function failedInPytest(xml) {
-  return [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*>\s*<(?:failure|error) message="([^"]*)"/g)]
-    .map(([, file, name, message]) => `${file} ${name}: ${message.slice(0, 300)}`);
+  return [
+    ...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*>\s*<(?:failure|error) message="([^"]*)"/g),
+  ].map(([, file, name, message]) => `${file} ${name}: ${message.slice(0, 300)}`);
 }
 
 /** The innermost failures of nested TAP, each with the subtests it lies in and the first lines of its diagnosis. */
@@ -112,7 +128,10 @@ function failedInTap(results) {
       const ends = lines.indexOf(`${indent}  ...`, index);
       const diagnosis = lines.slice(index + 1, Math.min(ends, index + 30)).map((text) => text.slice(indent.length));
       found.push({ end: depth, text: [[...path.slice(0, depth), failure].join(' > '), ...diagnosis].join('\n') });
-    } else found.forEach((one) => { if (one.end === depth + 1) one.end = depth; });
+    } else
+      found.forEach((one) => {
+        if (one.end === depth + 1) one.end = depth;
+      });
   });
   return found.map(({ text }) => text);
 }
@@ -124,12 +143,21 @@ function reportSkipped(what) {
 }
 
 function startSidecar() {
-  const child = spawn(python, ['-m', 'iqa_sidecar', '--port', '0', '--workers', '2', '--exit-with-stdin'], { cwd: sidecar, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(python, ['-m', 'iqa_sidecar', '--port', '0', '--workers', '2', '--exit-with-stdin'], {
+    cwd: sidecar,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   return new Promise((resolve, reject) => {
     child.on('exit', (code) => reject(new Error(`The sidecar ended with ${code}`)));
     createInterface(child.stdout).once('line', (line) => {
       const { host, port } = JSON.parse(line);
-      resolve({ url: `http://${host}:${port}`, stop: () => { child.removeAllListeners('exit'); child.stdin.end(); } });
+      resolve({
+        url: `http://${host}:${port}`,
+        stop: () => {
+          child.removeAllListeners('exit');
+          child.stdin.end();
+        },
+      });
     });
   });
 }

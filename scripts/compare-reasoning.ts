@@ -10,7 +10,14 @@ import { startLocalService } from './local-service.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { backend: { type: 'string', default: 'auto' }, query: { type: 'string', multiple: true, default: ['Rate this photo.', 'What is wrong with this picture, and where?'] } },
+  options: {
+    backend: { type: 'string', default: 'auto' },
+    query: {
+      type: 'string',
+      multiple: true,
+      default: ['Rate this photo.', 'What is wrong with this picture, and where?'],
+    },
+  },
 });
 const backends = createBackends(loadConfig());
 const backend = backends.meaningOf(values.backend);
@@ -29,19 +36,38 @@ for (const reasoning of ['merged', 'paper']) {
   for (const path of positionals) {
     for (const query of values.query) {
       const { status, body, elapsedMs } = await service.assess({ image: await readFile(path), query, backend });
-      const { quality_score: score, summarizer_result: result, executor_evidence: evidence, metadata } = body as Assessment;
+      const {
+        quality_score: score,
+        summarizer_result: result,
+        executor_evidence: evidence,
+        metadata,
+      } = body as Assessment;
       rows.push({
-        picture: basename(path), query, reasoning, status, ms: Math.round(elapsedMs),
-        ...(status === 200 ? {
-          answer: result?.final_answer, score: score?.value ?? null, method: score?.method ?? null, distortions: JSON.stringify(evidence?.distortion_set),
-          calls: metadata.vlm.calls, input_tokens: metadata.vlm.input_tokens, output_tokens: metadata.vlm.output_tokens, cost_usd: metadata.vlm.cost_usd,
-          degraded: metadata.degraded_reason,
-        } : {}),
+        picture: basename(path),
+        query,
+        reasoning,
+        status,
+        ms: Math.round(elapsedMs),
+        ...(status === 200
+          ? {
+              answer: result?.final_answer,
+              score: score?.value ?? null,
+              method: score?.method ?? null,
+              distortions: JSON.stringify(evidence?.distortion_set),
+              calls: metadata.vlm.calls,
+              input_tokens: metadata.vlm.input_tokens,
+              output_tokens: metadata.vlm.output_tokens,
+              cost_usd: metadata.vlm.cost_usd,
+              degraded: metadata.degraded_reason,
+            }
+          : {}),
       });
     }
   }
   await service.stop();
 }
-rows.sort((a, b) => `${String(a['picture'])}${String(a['query'])}`.localeCompare(`${String(b['picture'])}${String(b['query'])}`));
+rows.sort((a, b) =>
+  `${String(a['picture'])}${String(a['query'])}`.localeCompare(`${String(b['picture'])}${String(b['query'])}`),
+);
 console.table(rows);
 console.log(JSON.stringify({ backend, date: new Date().toISOString(), rows }, null, 2));

@@ -8,7 +8,11 @@ import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 
 export interface LocalService {
-  assess: (fields: { image: Buffer; query: string; backend: string }) => Promise<{ status: number; body: unknown; elapsedMs: number }>;
+  assess: (fields: {
+    image: Buffer;
+    query: string;
+    backend: string;
+  }) => Promise<{ status: number; body: unknown; elapsedMs: number }>;
   stop: () => Promise<void>;
 }
 
@@ -16,7 +20,8 @@ export async function startLocalService(config: Config): Promise<LocalService> {
   const log = pino({ level: process.env['IQA_LOG_LEVEL'] ?? 'silent' });
   const cwd = join(config.root, 'sidecar');
   const args = ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin'];
-  const supervisor = config.sidecarUrl === null ? superviseSidecar({ command: join(cwd, '.venv/bin/python'), cwd, args }, log) : null;
+  const supervisor =
+    config.sidecarUrl === null ? superviseSidecar({ command: join(cwd, '.venv/bin/python'), cwd, args }, log) : null;
   await supervisor?.started;
   const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
   const spool = await createSpool(config.spoolDir);

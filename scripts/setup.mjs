@@ -17,18 +17,43 @@ setUp();
 
 function setUp() {
   mkdirSync(stamps, { recursive: true });
-  step('node-modules', ['package-lock.json', 'package.json'], () => existsSync(join(root, 'node_modules', '.package-lock.json')), installNodeModules);
+  step(
+    'node-modules',
+    ['package-lock.json', 'package.json'],
+    () => existsSync(join(root, 'node_modules', '.package-lock.json')),
+    installNodeModules,
+  );
   // With SIDECAR_URL the sidecar runs elsewhere and needs no Python here.
   if (!process.env['SIDECAR_URL'] || options.has('--dev')) {
-    step('python', ['sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'python')), () => installPython('requirements.lock', true));
+    step(
+      'python',
+      ['sidecar/requirements.lock'],
+      () => existsSync(join(venv, 'bin', 'python')),
+      () => installPython('requirements.lock', true),
+    );
     if (options.has('--dev')) {
-      step('python-dev', ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'], () => existsSync(join(venv, 'bin', 'pytest')), () => installPython('requirements-dev.lock', false));
-      step('checks', ['test/openapi/requirements.lock'], () => existsSync(join(checks, 'bin', 'schemathesis')), installChecks);
+      step(
+        'python-dev',
+        ['sidecar/requirements-dev.lock', 'sidecar/requirements.lock'],
+        () => existsSync(join(venv, 'bin', 'pytest')),
+        () => installPython('requirements-dev.lock', false),
+      );
+      step(
+        'checks',
+        ['test/openapi/requirements.lock'],
+        () => existsSync(join(checks, 'bin', 'schemathesis')),
+        installChecks,
+      );
     }
     makeModels();
   }
   if (!options.has('--no-build')) {
-    step('build', ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'], () => existsSync(join(root, 'dist', 'src', 'server.js')), build);
+    step(
+      'build',
+      ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'],
+      () => existsSync(join(root, 'dist', 'src', 'server.js')),
+      build,
+    );
   }
 }
 
@@ -49,7 +74,9 @@ function hashOf(paths) {
     hash.update(path).update(readFileSync(full));
   };
   const walk = (path) => {
-    for (const entry of readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
       if (entry.isDirectory()) walk(join(path, entry.name));
       else add(join(path, entry.name));
     }
@@ -64,38 +91,79 @@ function hashOf(paths) {
 function installNodeModules() {
   say('installing node modules');
   // Development packages too: the build needs the compiler, also under NODE_ENV=production.
-  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'], root, 'node modules cannot be installed (is the package registry reachable?)');
+  run(
+    'npm',
+    [
+      'ci',
+      '--include=dev',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--fetch-retries=1',
+      '--fetch-retry-mintimeout=1000',
+      '--fetch-retry-maxtimeout=3000',
+    ],
+    root,
+    'node modules cannot be installed (is the package registry reachable?)',
+  );
 }
 
 function installPython(lock, fresh) {
-  if (fresh) makeEnvironment(venv, 'the sidecar\'s Python environment');
-  installPackages(venv, join('sidecar', lock), 'the sidecar\'s Python packages');
+  if (fresh) makeEnvironment(venv, "the sidecar's Python environment");
+  installPackages(venv, join('sidecar', lock), "the sidecar's Python packages");
 }
 
 function installChecks() {
-  makeEnvironment(checks, 'the checks\' Python environment');
-  installPackages(checks, join('test', 'openapi', 'requirements.lock'), 'the checks\' Python packages');
+  makeEnvironment(checks, "the checks' Python environment");
+  installPackages(checks, join('test', 'openapi', 'requirements.lock'), "the checks' Python packages");
 }
 
 function makeEnvironment(folder, what) {
   const python = findPython();
   say(`making ${what} with ${python}`);
   rmSync(folder, { recursive: true, force: true });
-  run(python, ['-m', 'venv', folder], root, `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`);
+  run(
+    python,
+    ['-m', 'venv', folder],
+    root,
+    `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`,
+  );
 }
 
 function installPackages(folder, lock, what) {
   say(`installing Python packages (${lock})`);
-  run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', '--require-hashes', '--requirement', join(root, lock)],
-    root, `${what} cannot be installed (is the package index reachable?)`);
+  run(
+    join(folder, 'bin', 'python'),
+    [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--retries',
+      '1',
+      '--require-hashes',
+      '--requirement',
+      join(root, lock),
+    ],
+    root,
+    `${what} cannot be installed (is the package index reachable?)`,
+  );
 }
 
 /** The deep tools' networks. Without them the tools are listed as unavailable and everything else works, so a failure is a warning. */
 function makeModels() {
   const further = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
-  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.models', ...further], { cwd: join(root, 'sidecar'), stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.models', ...further], {
+    cwd: join(root, 'sidecar'),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
   const reason = stderr?.trim().split('\n').at(-1) ?? '';
-  if (status !== 0) say(`the weights of the deep tools are not there (${reason.replace(/^error: /, '')}); LPIPS and the like stay unavailable until "npm run setup" can fetch them`);
+  if (status !== 0)
+    say(
+      `the weights of the deep tools are not there (${reason.replace(/^error: /, '')}); LPIPS and the like stay unavailable until "npm run setup" can fetch them`,
+    );
 }
 
 function findPython() {
@@ -103,29 +171,46 @@ function findPython() {
   const candidates = chosen ? [chosen] : ['python3', 'python'];
   const seen = [];
   for (const candidate of candidates) {
-    const { status, stdout } = spawnSync(candidate, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], { encoding: 'utf8' });
+    const { status, stdout } = spawnSync(candidate, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], {
+      encoding: 'utf8',
+    });
     if (status !== 0) continue;
     const version = stdout.trim();
     const [major, minor] = version.split('.').map(Number);
     if (major === 3 && minor >= 10) return candidate;
     seen.push(`${candidate} is ${version}`);
   }
-  return fail(seen.length > 0
-    ? `Expected Python 3.10 or newer for the sidecar but ${seen.join(', ')}; set IQA_PYTHON to a newer one`
-    : `Expected Python 3.10 or newer for the sidecar but found ${chosen ? `no Python at ${chosen}` : 'none on the PATH'}; install it or set IQA_PYTHON`);
+  return fail(
+    seen.length > 0
+      ? `Expected Python 3.10 or newer for the sidecar but ${seen.join(', ')}; set IQA_PYTHON to a newer one`
+      : `Expected Python 3.10 or newer for the sidecar but found ${chosen ? `no Python at ${chosen}` : 'none on the PATH'}; install it or set IQA_PYTHON`,
+  );
 }
 
 function build() {
   say('building');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], root, 'the build failed');
+  run(
+    process.execPath,
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'],
+    root,
+    'the build failed',
+  );
 }
 
 /** The tools' own chatter is kept back; when one fails, its last words explain our sentence. */
 function run(command, args, cwd, complaint) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
   if (status === 0) return;
-  const words = `${stdout ?? ''}\n${stderr ?? ''}`.split('\n').map((line) => line.trim()).filter((line) => /error|failed|not found|no module|cannot/i.test(line));
+  const words = `${stdout ?? ''}\n${stderr ?? ''}`
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /error|failed|not found|no module|cannot/i.test(line));
   fail(`${complaint}${error ? `: ${error.message}` : words.length > 0 ? `: ${words[0]}` : ''}`);
 }
 

@@ -8,16 +8,31 @@ const sidecar = join(dirname(dirname(fileURLToPath(import.meta.url))), 'sidecar'
 const venv = join(sidecar, '.venv-pyiqa');
 
 const tier = process.env['IQA_PYIQA_PYTHON'] || makeEnvironment();
-const { status } = run(join(sidecar, '.venv', 'bin', 'python'), ['-m', 'pytest', '-q', 'tier_tests'], { IQA_PYIQA_PYTHON: tier });
+const { status } = run(join(sidecar, '.venv', 'bin', 'python'), ['-m', 'pytest', '-q', 'tier_tests'], {
+  IQA_PYIQA_PYTHON: tier,
+});
 process.exit(status ?? 1);
 
 /** The tier's own Python; an interrupted installation is continued. */
 function makeEnvironment() {
   const python = join(venv, 'bin', 'python');
   const chosen = process.env['IQA_PYTHON'] || 'python3.11';
-  if (!existsSync(python) && run(chosen, ['-m', 'venv', venv]).status !== 0) fail(`${chosen} cannot make an environment: the tier's lock is for Python 3.11; set IQA_PYTHON to one`);
+  if (!existsSync(python) && run(chosen, ['-m', 'venv', venv]).status !== 0)
+    fail(`${chosen} cannot make an environment: the tier's lock is for Python 3.11; set IQA_PYTHON to one`);
   const lock = join(sidecar, 'requirements-pyiqa.lock');
-  if (run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--requirement', lock]).status !== 0) fail('the packages of the pyiqa tier cannot be installed');
+  if (
+    run(python, [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--require-hashes',
+      '--requirement',
+      lock,
+    ]).status !== 0
+  )
+    fail('the packages of the pyiqa tier cannot be installed');
   return python;
 }
 

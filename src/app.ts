@@ -49,7 +49,9 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
-    frameworkErrors: (error, request, reply) => { sendProblem(error, request, reply); },
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(error, request, reply);
+    },
     clientErrorHandler: refuseBrokenRequest,
     // A body that trickles in must not hold its connection for ever.
     requestTimeout: config.pipeline.timeouts_ms.upload,
@@ -69,21 +71,53 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const graph = buildGraph(config.pipeline, log, checkpoints?.saver);
   const cache = createResultCache(config.pipeline.cache.entries);
   const selectReasoner = reasoners(config, registry);
-  const assess = createAssessor({ config: config.pipeline, version: config.version, graph, registry, client: sidecar, cache, selectReasoner });
+  const assess = createAssessor({
+    config: config.pipeline,
+    version: config.version,
+    graph,
+    registry,
+    client: sidecar,
+    cache,
+    selectReasoner,
+  });
   const fingerprint = createFingerprint({ config: config.pipeline, version: config.version, registry, selectReasoner });
   const durable = checkpoints && createDurableAssessor({ assess, graph, checkpoints, fingerprint });
 
   const requestTimeoutMs = config.pipeline.timeouts_ms.request;
-  const laneOf = (backend: string | undefined): Lane => (selectReasoner(backend).identity.kind === 'vlm' ? 'thinking' : 'measuring');
-  const receive = createReception({ assess: durable?.assess ?? assess, admission, requestTimeoutMs, limits: config, laneOf });
-  const identify = createIdentity({ config: config.pipeline, version: config.version, registry, sidecar, selectReasoner });
+  const laneOf = (backend: string | undefined): Lane =>
+    selectReasoner(backend).identity.kind === 'vlm' ? 'thinking' : 'measuring';
+  const receive = createReception({
+    assess: durable?.assess ?? assess,
+    admission,
+    requestTimeoutMs,
+    limits: config,
+    laneOf,
+  });
+  const identify = createIdentity({
+    config: config.pipeline,
+    version: config.version,
+    registry,
+    sidecar,
+    selectReasoner,
+  });
 
-  const compare = createComparer({ assess: durable?.assess ?? assess, admission, config: config.pipeline, limits: config, laneOf });
+  const compare = createComparer({
+    assess: durable?.assess ?? assess,
+    admission,
+    config: config.pipeline,
+    limits: config,
+    laneOf,
+  });
 
   const door = { admission, spool, limits: config, uploadIdleMs: config.pipeline.timeouts_ms.upload_idle };
   await app.register(assessRoutes, { ...door, receive, identify });
   await app.register(compareRoutes, { ...door, compare });
-  await app.register(resumeRoutes, { resumeAssessment: durable?.resumeAssessment ?? null, admission, lane: laneOf(undefined), requestTimeoutMs });
+  await app.register(resumeRoutes, {
+    resumeAssessment: durable?.resumeAssessment ?? null,
+    admission,
+    lane: laneOf(undefined),
+    requestTimeoutMs,
+  });
   await app.register(healthRoutes, { sidecar, registry, cache, admission, version: config.version });
   await app.register(toolRoutes, { sidecar, registry });
   await app.register(graphRoutes, { graph });
@@ -107,7 +141,10 @@ function registerRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', async (request, reply) => {
     // The path alone: a query string may carry what is nobody's business.
     const path = request.url.split('?')[0];
-    request.log.info({ method: request.method, path, status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 }, 'Request finished');
+    request.log.info(
+      { method: request.method, path, status: reply.statusCode, response_ms: Math.round(reply.elapsedTime * 10) / 10 },
+      'Request finished',
+    );
   });
 }
 

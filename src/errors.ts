@@ -72,7 +72,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-export const isAbort = (error: unknown): boolean => error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+export const isAbort = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 /** The code for a stage whose reasoner failed: its own where it has one. */
 export function reasonerFailureCode(error: unknown): ErrorCode {
   if (error instanceof IqaError) return error.code;

@@ -22,7 +22,11 @@ try {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel, base: { service: 'agentic-iqa' }, timestamp: pino.stdTimeFunctions.isoTime });
+  const log = pino({
+    level: config.logLevel,
+    base: { service: 'agentic-iqa' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  });
   const spool = await createSpool(config.spoolDir);
   const supervisor = config.sidecarUrl === null ? superviseSidecar(sidecarCommand(config), log) : null;
   const sidecar = createSidecarClient(supervisor?.origin ?? (() => config.sidecarUrl));
@@ -48,11 +52,16 @@ async function serve(config: Config): Promise<void> {
 function sidecarCommand(config: Config) {
   const cwd = join(config.root, 'sidecar');
   const command = join(cwd, '.venv', 'bin', 'python');
-  if (!existsSync(command)) throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
+  if (!existsSync(command))
+    throw new ConfigError('The sidecar has no Python environment yet; "npm run setup" makes it');
   const workers = config.pipeline.sidecar.workers || availableParallelism();
   const { queue } = config.pipeline.sidecar;
   const place = ['--host', '127.0.0.1', '--port', '0', '--workers', String(workers), '--queue', String(queue)];
-  return { command, cwd, args: ['-m', 'iqa_sidecar', ...place, '--log-level', 'warning', '--exit-with-stdin', ...sidecarLimits(config)] };
+  return {
+    command,
+    cwd,
+    args: ['-m', 'iqa_sidecar', ...place, '--log-level', 'warning', '--exit-with-stdin', ...sidecarLimits(config)],
+  };
 }
 
 /** A picture that we accept may be re-encoded, at worst to its bare pixels; image and reference together must still fit. */
@@ -98,6 +107,7 @@ function stopOnSignals({ app, admission, graceMs, log, cleanUp }: Stoppable): vo
 function explainStart(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === 'EADDRINUSE') return `port ${port ?? '?'} is taken; set IQA_PORT to a free one`;
-  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; set IQA_PORT to one above 1023`;
+  if (code === 'EACCES' && port !== undefined)
+    return `port ${port} may not be used by this user; set IQA_PORT to one above 1023`;
   return messageOf(error);
 }

@@ -20,16 +20,24 @@ interface Bounded {
   rating: number;
 }
 
-export function coverIntervals({ dataset: { scale }, looksAtAnswers }: Run, answers: readonly Answered[]): IntervalFigures {
-  const known = answers.flatMap(({ interval, score, picture: { group, mos } }): Bounded[] => (interval ? [{ group, score, low: interval[0] ?? NaN, high: interval[1] ?? NaN, rating: onScale(mos, scale) }] : []));
+export function coverIntervals(
+  { dataset: { scale }, looksAtAnswers }: Run,
+  answers: readonly Answered[],
+): IntervalFigures {
+  const known = answers.flatMap(({ interval, score, picture: { group, mos } }): Bounded[] =>
+    interval ? [{ group, score, low: interval[0] ?? NaN, high: interval[1] ?? NaN, rating: onScale(mos, scale) }] : [],
+  );
   if (known.length === 0) return { known: 0, coverage: null, aligned: null, mean_width: null };
   return {
-    known: known.length, coverage: shareInside(known), aligned: looksAtAnswers ? shareInside(align(known)) : null,
+    known: known.length,
+    coverage: shareInside(known),
+    aligned: looksAtAnswers ? shareInside(align(known)) : null,
     mean_width: mean(known.map(({ low, high }) => high - low)),
   };
 }
 
-const shareInside = (answers: readonly Bounded[]): number => answers.filter(({ low, high, rating }) => rating >= low && rating <= high).length / answers.length;
+const shareInside = (answers: readonly Bounded[]): number =>
+  answers.filter(({ low, high, rating }) => rating >= low && rating <= high).length / answers.length;
 
 /** Another study's raters had another idea of what is a 1 and what is a 5; that is no error of a score whose models never saw them. */
 function align(answers: readonly Bounded[]): Bounded[] {
@@ -39,7 +47,13 @@ function align(answers: readonly Bounded[]): Bounded[] {
     const other = halves[1 - index] ?? [];
     const scores = momentsOf(other.map(({ score }) => score));
     const ratings = momentsOf(other.map(({ rating }) => rating));
-    return half.map((answer) => ({ ...answer, rating: Math.min(5, Math.max(1, scores.mean + (answer.rating - ratings.mean) * scores.deviation / ratings.deviation)) }));
+    return half.map((answer) => ({
+      ...answer,
+      rating: Math.min(
+        5,
+        Math.max(1, scores.mean + ((answer.rating - ratings.mean) * scores.deviation) / ratings.deviation),
+      ),
+    }));
   });
 }
 

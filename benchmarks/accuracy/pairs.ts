@@ -11,11 +11,15 @@ const LEAST_DIFFERENCE = 1;
 
 export function findPairs(pictures: readonly RatedPicture[]): RatedPair[] {
   const groups = new Map<string, RatedPicture[]>();
-  for (const picture of pictures) groups.set(picture.group, [...groups.get(picture.group) ?? [], picture]);
-  return [...groups.values()].flatMap((members) => members.flatMap((first, index) => members.slice(index + 1).flatMap((second): RatedPair[] => {
-    if (Math.abs(first.mos - second.mos) < LEAST_DIFFERENCE) return [];
-    return [first.mos > second.mos ? { better: first, worse: second } : { better: second, worse: first }];
-  })));
+  for (const picture of pictures) groups.set(picture.group, [...(groups.get(picture.group) ?? []), picture]);
+  return [...groups.values()].flatMap((members) =>
+    members.flatMap((first, index) =>
+      members.slice(index + 1).flatMap((second): RatedPair[] => {
+        if (Math.abs(first.mos - second.mos) < LEAST_DIFFERENCE) return [];
+        return [first.mos > second.mos ? { better: first, worse: second } : { better: second, worse: first }];
+      }),
+    ),
+  );
 }
 
 export interface PairFigures {

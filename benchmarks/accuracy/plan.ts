@@ -43,33 +43,75 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
   if (tid) {
     const groups = groupsOf(tid.pictures);
     const everything: Fold = { name: 'all', holdOut: groups, pictures: tid.pictures };
-    runs.push({
-      name: 'tid2013-splits', title: 'TID2013 with reference, random 12/13 splits by reference image', dataset: tid, withReference: true, licences: 'research',
-      folds: splitsOf(tid.pictures, groups, options), floor: 0.94, goal: 0.955, looksAtAnswers: false,
-    }, {
-      name: 'tid2013-unseen', title: 'TID2013 with reference, no TID2013 label used anywhere', dataset: tid, withReference: true, licences: 'permissive',
-      folds: [everything], floor: 0.895, goal: 0.91, looksAtAnswers: true,
-    });
+    runs.push(
+      {
+        name: 'tid2013-splits',
+        title: 'TID2013 with reference, random 12/13 splits by reference image',
+        dataset: tid,
+        withReference: true,
+        licences: 'research',
+        folds: splitsOf(tid.pictures, groups, options),
+        floor: 0.94,
+        goal: 0.955,
+        looksAtAnswers: false,
+      },
+      {
+        name: 'tid2013-unseen',
+        title: 'TID2013 with reference, no TID2013 label used anywhere',
+        dataset: tid,
+        withReference: true,
+        licences: 'permissive',
+        folds: [everything],
+        floor: 0.895,
+        goal: 0.91,
+        looksAtAnswers: true,
+      },
+    );
   }
   if (live) {
     runs.push({
-      name: 'live-challenge', title: 'LIVE Challenge, no reference, 5-fold', dataset: live, withReference: false, licences: 'permissive',
-      folds: foldsOf(live.pictures, options.seed), floor: 0.82, goal: 0.85, looksAtAnswers: false,
+      name: 'live-challenge',
+      title: 'LIVE Challenge, no reference, 5-fold',
+      dataset: live,
+      withReference: false,
+      licences: 'permissive',
+      folds: foldsOf(live.pictures, options.seed),
+      floor: 0.82,
+      goal: 0.85,
+      looksAtAnswers: false,
     });
   }
   if (tid) {
     runs.push({
-      name: 'tid2013-blind', title: 'TID2013, no reference, no TID2013 label used', dataset: tid, withReference: false, licences: 'permissive',
-      folds: [{ name: 'all', holdOut: groupsOf(tid.pictures), pictures: tid.pictures }], floor: 0.58, goal: 0.68, looksAtAnswers: true,
+      name: 'tid2013-blind',
+      title: 'TID2013, no reference, no TID2013 label used',
+      dataset: tid,
+      withReference: false,
+      licences: 'permissive',
+      folds: [{ name: 'all', holdOut: groupsOf(tid.pictures), pictures: tid.pictures }],
+      floor: 0.58,
+      goal: 0.68,
+      looksAtAnswers: true,
     });
   }
-  return runs.map((run) => ({ ...run, folds: run.folds.slice(0, options.quick ? 1 : undefined).map((fold) => ({ ...fold, pictures: thin(fold.pictures, options) })) }));
+  return runs.map((run) => ({
+    ...run,
+    folds: run.folds
+      .slice(0, options.quick ? 1 : undefined)
+      .map((fold) => ({ ...fold, pictures: thin(fold.pictures, options) })),
+  }));
 }
 
 /** Each tests on 13 of the 25 references and may be fitted on the other 12. */
-function splitsOf(pictures: readonly RatedPicture[], groups: readonly string[], { seed, splits = SPLITS }: PlanOptions): Fold[] {
+function splitsOf(
+  pictures: readonly RatedPicture[],
+  groups: readonly string[],
+  { seed, splits = SPLITS }: PlanOptions,
+): Fold[] {
   return Array.from({ length: splits }, (_, index) => {
-    const holdOut = shuffle(groups, createRandom(seed + index)).slice(0, TESTED_REFERENCES).toSorted();
+    const holdOut = shuffle(groups, createRandom(seed + index))
+      .slice(0, TESTED_REFERENCES)
+      .toSorted();
     return { name: `split-${index + 1}`, holdOut, pictures: pictures.filter(({ group }) => holdOut.includes(group)) };
   });
 }
@@ -83,15 +125,18 @@ function foldsOf(pictures: readonly RatedPicture[], seed: number): Fold[] {
   });
 }
 
-const groupsOf = (pictures: readonly RatedPicture[]): string[] => [...new Set(pictures.map(({ group }) => group))].toSorted();
+const groupsOf = (pictures: readonly RatedPicture[]): string[] =>
+  [...new Set(pictures.map(({ group }) => group))].toSorted();
 
 /** Every type and level keeps the same share; ratings stand in where there are no types. */
 function thin(pictures: readonly RatedPicture[], { quick, limit, seed }: PlanOptions): RatedPicture[] {
   const share = Math.min(quick ? QUICK_SHARE : 1, limit / pictures.length);
   if (share >= 1) return [...pictures];
   const shuffled = shuffle(pictures, createRandom(seed));
-  const ordered = shuffled.toSorted((a, b) => (a.type ?? 0) - (b.type ?? 0) || (a.level ?? 0) - (b.level ?? 0) || (a.type === null ? a.mos - b.mos : 0));
+  const ordered = shuffled.toSorted(
+    (a, b) => (a.type ?? 0) - (b.type ?? 0) || (a.level ?? 0) - (b.level ?? 0) || (a.type === null ? a.mos - b.mos : 0),
+  );
   // Evenly spaced along the strata.
   const count = Math.max(1, Math.round(pictures.length * share));
-  return Array.from({ length: count }, (_, index) => ordered[Math.floor((index + 0.5) * ordered.length / count)]!);
+  return Array.from({ length: count }, (_, index) => ordered[Math.floor(((index + 0.5) * ordered.length) / count)]!);
 }

@@ -33,14 +33,27 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
   const built = join(root, 'dist/src/server.js');
   const program = fromSource || !existsSync(built) ? ['--import=ts-blank-space/register', 'src/server.ts'] : [built];
   const child = spawn(process.execPath, program, {
-    cwd: root, stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
     // No key of the surroundings may let a model answer: the default is what is measured.
-    env: { ...process.env, IQA_PORT: '0', IQA_BACKEND: 'embedded', SIDECAR_URL: '', IQA_LICENCES: licences, ...(modelsFolder === null ? {} : { IQA_MODELS_DIR: modelsFolder }) },
+    env: {
+      ...process.env,
+      IQA_PORT: '0',
+      IQA_BACKEND: 'embedded',
+      SIDECAR_URL: '',
+      IQA_LICENCES: licences,
+      ...(modelsFolder === null ? {} : { IQA_MODELS_DIR: modelsFolder }),
+    },
   });
-  const exited = new Promise<void>((resolve) => child.on('exit', () => { resolve(); }));
+  const exited = new Promise<void>((resolve) =>
+    child.on('exit', () => {
+      resolve();
+    }),
+  );
   let address: string | null = null;
   createInterface(child.stdout).on('line', (line) => {
-    if (address === null && line.includes('"address"')) address = (JSON.parse(line) as { address?: string }).address ?? null;
+    if (address === null && line.includes('"address"'))
+      address = (JSON.parse(line) as { address?: string }).address ?? null;
   });
   const stop = async () => {
     child.kill('SIGTERM');
@@ -48,7 +61,7 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
   };
   const isReady = async () => address !== null && (await fetch(`${address}/ready`).catch(() => null))?.status === 200;
   const end = performance.now() + SLOWEST_START_MS;
-  while (!await isReady()) {
+  while (!(await isReady())) {
     if (performance.now() > end || child.exitCode !== null) {
       await stop();
       throw new Error('The service did not get ready');
@@ -57,8 +70,9 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
   }
   const post = async <T>(path: string, form: FormData): Promise<T> => {
     const response = await fetch(`${address ?? ''}${path}`, { method: 'POST', body: form });
-    if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
-    return await response.json() as T;
+    if (response.status !== 200)
+      throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
   };
   return {
     async assess(image, reference, { query, choices } = {}) {
@@ -67,7 +81,8 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
       if (choices) form.append('choices', JSON.stringify(choices));
       return post<Assessment>('/assess', form);
     },
-    compare: async (images, reference) => post<Comparison>('/compare', await formOf({ images, reference: reference === null ? [] : [reference] })),
+    compare: async (images, reference) =>
+      post<Comparison>('/compare', await formOf({ images, reference: reference === null ? [] : [reference] })),
     stop,
   };
 }
@@ -81,7 +96,11 @@ async function formOf(files: Record<string, readonly string[]>): Promise<FormDat
 }
 
 /** So many at a time, results in the order of the items. */
-export async function mapConcurrently<Item, Result>(items: readonly Item[], concurrency: number, work: (item: Item, index: number) => Promise<Result>): Promise<Result[]> {
+export async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   const worker = async () => {

@@ -46,31 +46,64 @@ export function summarize(run: Run, folds: readonly Collected[], bootstrap: Boot
   const answers = folds.flatMap((fold) => fold.answers);
   const chosen = folds.flatMap((fold) => fold.chosen);
   const compared = folds.flatMap((fold) => fold.compared);
-  const perFold = folds.map(({ answers: own }, index) => ({ name: run.folds[index]?.name ?? '', count: own.length, srcc: srcc(own.map(({ score }) => score), own.map(({ picture }) => picture.mos)) }));
+  const perFold = folds.map(({ answers: own }, index) => ({
+    name: run.folds[index]?.name ?? '',
+    count: own.length,
+    srcc: srcc(
+      own.map(({ score }) => score),
+      own.map(({ picture }) => picture.mos),
+    ),
+  }));
   const isTid = answers.some(({ picture }) => picture.type !== null);
   return {
-    name: run.name, title: run.title, floor: run.floor, goal: run.goal, pictures: answers.length, unscored: folds.flatMap((fold) => fold.unscored).length,
-    srcc: mean(perFold.map((fold) => fold.srcc)), folds: perFold,
+    name: run.name,
+    title: run.title,
+    floor: run.floor,
+    goal: run.goal,
+    pictures: answers.length,
+    unscored: folds.flatMap((fold) => fold.unscored).length,
+    srcc: mean(perFold.map((fold) => fold.srcc)),
+    folds: perFold,
     pooled: agreementOf(answers, bootstrap),
-    types: isTid ? typesIn(answers).map((type) => ({ type, title: TID_TYPES[type] ?? '', agreement: agreementOf(ofType(answers, type), bootstrap) })) : [],
+    types: isTid
+      ? typesIn(answers).map((type) => ({
+          type,
+          title: TID_TYPES[type] ?? '',
+          agreement: agreementOf(ofType(answers, type), bootstrap),
+        }))
+      : [],
     intervals: coverIntervals(run, answers),
     errors: measureErrors(run, answers),
     categories: isTid ? confuse(answers) : null,
-    severity: isTid ? typesIn(answers).filter((type) => CATEGORY_OF_TYPE.has(type)).map((type) => ({ type, title: TID_TYPES[type] ?? '', srcc: severityAgainstLevel(ofType(answers, type)) })) : [],
+    severity: isTid
+      ? typesIn(answers)
+          .filter((type) => CATEGORY_OF_TYPE.has(type))
+          .map((type) => ({ type, title: TID_TYPES[type] ?? '', srcc: severityAgainstLevel(ofType(answers, type)) }))
+      : [],
     questions: chosen.length === 0 ? null : countChosen(chosen),
     pairs: isTid ? sumPairs(folds.map((fold) => countRightPairs(fold.answers))) : null,
-    compared: compared.length === 0 ? null : {
-      pairs: compared.length, right: compared.filter(({ better }) => better === 'right').length,
-      wrong: compared.filter(({ better }) => better === 'wrong').length, too_close: compared.filter(({ better }) => better === 'too close').length,
-    },
+    compared:
+      compared.length === 0
+        ? null
+        : {
+            pairs: compared.length,
+            right: compared.filter(({ better }) => better === 'right').length,
+            wrong: compared.filter(({ better }) => better === 'wrong').length,
+            too_close: compared.filter(({ better }) => better === 'too close').length,
+          },
   };
 }
 
-const typesIn = (answers: readonly Answered[]): number[] => [...new Set(answers.flatMap(({ picture }) => picture.type ?? []))].toSorted((a, b) => a - b);
-const ofType = (answers: readonly Answered[], type: number): Answered[] => answers.filter(({ picture }) => picture.type === type);
+const typesIn = (answers: readonly Answered[]): number[] =>
+  [...new Set(answers.flatMap(({ picture }) => picture.type ?? []))].toSorted((a, b) => a - b);
+const ofType = (answers: readonly Answered[], type: number): Answered[] =>
+  answers.filter(({ picture }) => picture.type === type);
 
 function agreementOf(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
-  return measureAgreement(answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })), bootstrap);
+  return measureAgreement(
+    answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })),
+    bootstrap,
+  );
 }
 
 /** `shared`: the intraclass correlation of the errors, from the variance between and within groups of one content. */
@@ -78,22 +111,42 @@ function measureErrors({ dataset: { scale } }: Run, answers: readonly Answered[]
   const ratings = answers.map(({ picture }) => onScale(picture.mos, scale));
   const errors = answers.map(({ score }, index) => score - (ratings[index] ?? NaN));
   const groups = new Map<string, number[]>();
-  for (const [index, { picture }] of answers.entries()) groups.set(picture.group, [...groups.get(picture.group) ?? [], errors[index] ?? NaN]);
+  for (const [index, { picture }] of answers.entries())
+    groups.set(picture.group, [...(groups.get(picture.group) ?? []), errors[index] ?? NaN]);
   const bias = mean(errors);
   const members = [...groups.values()];
   const size = answers.length / members.length;
-  const between = members.reduce((sum, group) => sum + group.length * (mean(group) - bias) ** 2, 0) / (members.length - 1);
-  const within = members.reduce((sum, group) => sum + group.reduce((own, error) => own + (error - mean(group)) ** 2, 0), 0) / (answers.length - members.length);
-  return { rmse: rmse(answers.map(({ score }) => score), ratings), bias, shared: (between - within) / (between + (size - 1) * within) };
+  const between =
+    members.reduce((sum, group) => sum + group.length * (mean(group) - bias) ** 2, 0) / (members.length - 1);
+  const within =
+    members.reduce((sum, group) => sum + group.reduce((own, error) => own + (error - mean(group)) ** 2, 0), 0) /
+    (answers.length - members.length);
+  return {
+    rmse: rmse(
+      answers.map(({ score }) => score),
+      ratings,
+    ),
+    bias,
+    shared: (between - within) / (between + (size - 1) * within),
+  };
 }
 
 function confuse(answers: readonly Answered[]): CategoryFigures {
-  const plain = answers.filter(({ picture: { level, type } }) => (level ?? 0) >= LEAST_LEVEL && CATEGORY_OF_TYPE.has(type ?? 0));
-  const columns = [...new Set([...CLEAR_CATEGORIES, ...plain.flatMap(({ findings }) => findings[0]?.category ?? [])])] as string[];
+  const plain = answers.filter(
+    ({ picture: { level, type } }) => (level ?? 0) >= LEAST_LEVEL && CATEGORY_OF_TYPE.has(type ?? 0),
+  );
+  const columns = [
+    ...new Set([...CLEAR_CATEGORIES, ...plain.flatMap(({ findings }) => findings[0]?.category ?? [])]),
+  ] as string[];
   const rows = CLEAR_CATEGORIES.map((category) => {
     const own = plain.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category);
     const counts = columns.map((column) => own.filter(({ findings }) => findings[0]?.category === column).length);
-    return { category, count: own.length, share: own.length === 0 ? NaN : (counts[columns.indexOf(category)] ?? 0) / own.length, counts };
+    return {
+      category,
+      count: own.length,
+      share: own.length === 0 ? NaN : (counts[columns.indexOf(category)] ?? 0) / own.length,
+      counts,
+    };
   });
   return { balanced: mean(rows.filter(({ count }) => count > 0).map(({ share }) => share)), columns, rows };
 }
@@ -104,14 +157,25 @@ function severityAgainstLevel(answers: readonly Answered[]): number {
     const found = findings.find(({ category }) => category === CATEGORY_OF_TYPE.get(picture.type ?? 0));
     return found?.strength ?? SEVERITIES.indexOf(found?.severity ?? 'none');
   });
-  const correlation = srcc(severities, answers.map(({ picture }) => picture.level ?? NaN));
+  const correlation = srcc(
+    severities,
+    answers.map(({ picture }) => picture.level ?? NaN),
+  );
   return Number.isNaN(correlation) ? 0 : correlation;
 }
 
 function countChosen(chosen: Collected['chosen']): NonNullable<RunSummary['questions']> {
-  const share = (rows: Collected['chosen']) => rows.filter(({ right, answered }) => right === answered).length / rows.length;
-  const by = CLEAR_CATEGORIES.map((category) => ({ category, rows: chosen.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category) })).filter(({ rows }) => rows.length > 0);
-  return { asked: chosen.length, share: share(chosen), by_category: by.map(({ category, rows }) => ({ category, asked: rows.length, share: share(rows) })) };
+  const share = (rows: Collected['chosen']) =>
+    rows.filter(({ right, answered }) => right === answered).length / rows.length;
+  const by = CLEAR_CATEGORIES.map((category) => ({
+    category,
+    rows: chosen.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category),
+  })).filter(({ rows }) => rows.length > 0);
+  return {
+    asked: chosen.length,
+    share: share(chosen),
+    by_category: by.map(({ category, rows }) => ({ category, asked: rows.length, share: share(rows) })),
+  };
 }
 
 /** Pairs within a fold: scores of other models are not compared. */

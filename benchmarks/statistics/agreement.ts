@@ -34,7 +34,15 @@ export function measureAgreement(rows: readonly Rated[], options: BootstrapOptio
   const mapped = fitted.map(({ score }) => score);
   const groups = groupRows(fitted);
   const interval = (figure: (scores: readonly number[], ratings: readonly number[]) => number) =>
-    bootstrapInterval(groups, (drawn) => figure(drawn.map(({ score }) => score), drawn.map(({ mos }) => mos)), options);
+    bootstrapInterval(
+      groups,
+      (drawn) =>
+        figure(
+          drawn.map(({ score }) => score),
+          drawn.map(({ mos }) => mos),
+        ),
+      options,
+    );
   return {
     count: rows.length,
     srcc: srcc(scores, ratings),
@@ -49,6 +57,6 @@ export function measureAgreement(rows: readonly Rated[], options: BootstrapOptio
 
 function groupRows(rows: readonly Rated[]): Rated[][] {
   const groups = new Map<string, Rated[]>();
-  for (const row of rows) groups.set(row.group, [...groups.get(row.group) ?? [], row]);
+  for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
   return [...groups.values()];
 }

@@ -13,7 +13,9 @@ export interface BootstrapOptions {
  * Rounds in which the figure is not defined are left out; null when there are none left.
  */
 export function bootstrapInterval<Row>(
-  groups: readonly (readonly Row[])[], figure: (rows: readonly Row[]) => number, { seed = 1, rounds = 1_000, level = 0.95 }: BootstrapOptions = {},
+  groups: readonly (readonly Row[])[],
+  figure: (rows: readonly Row[]) => number,
+  { seed = 1, rounds = 1_000, level = 0.95 }: BootstrapOptions = {},
 ): [low: number, high: number] | null {
   const random = createRandom(seed);
   const figures: number[] = [];

@@ -22,9 +22,11 @@ export function plcc(predicted: readonly number[], rated: readonly number[]): nu
 /** Kendall’s τ-b: pairs in the same order less pairs in the other, ties allowed for; by counting inversions, not by looking at every pair. */
 export function krcc(predicted: readonly number[], rated: readonly number[]): number {
   requireSameLength(predicted, rated);
-  const order = predicted.map((_, index) => index).sort((a, b) => at(predicted, a) - at(predicted, b) || at(rated, a) - at(rated, b));
+  const order = predicted
+    .map((_, index) => index)
+    .sort((a, b) => at(predicted, a) - at(predicted, b) || at(rated, a) - at(rated, b));
   const inOrder = order.map((index) => at(rated, index));
-  const pairs = predicted.length * (predicted.length - 1) / 2;
+  const pairs = (predicted.length * (predicted.length - 1)) / 2;
   const tiedP = countTies(predicted);
   const tiedR = countTies(rated);
   const tiedBoth = countTies(predicted.map((value, index) => `${value} ${at(rated, index)}`));
@@ -51,12 +53,13 @@ export function ranksOf(values: readonly number[]): number[] {
   return ranks;
 }
 
-export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function countTies(values: readonly (number | string)[]): number {
   const counts = new Map<number | string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts.values()].reduce((sum, count) => sum + count * (count - 1) / 2, 0);
+  return [...counts.values()].reduce((sum, count) => sum + (count * (count - 1)) / 2, 0);
 }
 
 /** Pairs whose first is larger than their second. */
@@ -77,7 +80,8 @@ function countInversions(values: readonly number[]): number {
 }
 
 function requireSameLength(left: readonly unknown[], right: readonly unknown[]): void {
-  if (left.length !== right.length) throw new RangeError(`Expected as many ratings as predictions, ${left.length}, but received ${right.length}`);
+  if (left.length !== right.length)
+    throw new RangeError(`Expected as many ratings as predictions, ${left.length}, but received ${right.length}`);
 }
 
 const at = (values: readonly number[], index: number): number => values[index] ?? NaN;

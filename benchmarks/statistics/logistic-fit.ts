@@ -13,7 +13,10 @@ const ROUNDS = 200;
 
 /** f(x) = low + (high − low) / (1 + e^(−(x − middle)/width)). Levenberg–Marquardt from the data's own extremes: no chance, no random start. */
 export function fitLogistic(scores: readonly number[], ratings: readonly number[]): Logistic {
-  if (scores.length !== ratings.length || scores.length < 4) throw new RangeError(`Expected at least four scores with a rating each but received ${scores.length} and ${ratings.length}`);
+  if (scores.length !== ratings.length || scores.length < 4)
+    throw new RangeError(
+      `Expected at least four scores with a rating each but received ${scores.length} and ${ratings.length}`,
+    );
   let parameters = startFrom(scores, ratings);
   let error = squaredError(parameters, scores, ratings);
   let damping = 1e-2;
@@ -33,7 +36,8 @@ export function fitLogistic(scores: readonly number[], ratings: readonly number[
   return { low, high, middle, width };
 }
 
-export const applyLogistic = ({ low, high, middle, width }: Logistic, score: number): number => low + (high - low) * sigmoid((score - middle) / width);
+export const applyLogistic = ({ low, high, middle, width }: Logistic, score: number): number =>
+  low + (high - low) * sigmoid((score - middle) / width);
 
 const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z));
 
@@ -50,19 +54,27 @@ function predict([low = 0, high = 0, middle = 0, width = 1]: readonly number[], 
 }
 
 function squaredError(parameters: readonly number[], scores: readonly number[], ratings: readonly number[]): number {
-  const total = scores.reduce((error, score, index) => error + (predict(parameters, score) - (ratings[index] ?? 0)) ** 2, 0);
+  const total = scores.reduce(
+    (error, score, index) => error + (predict(parameters, score) - (ratings[index] ?? 0)) ** 2,
+    0,
+  );
   return Number.isFinite(total) ? total : Infinity;
 }
 
 /** JᵀJ + λ diag(JᵀJ) and Jᵀr. */
-function normalEquations(parameters: readonly number[], scores: readonly number[], ratings: readonly number[], damping: number): [number[][], number[]] {
+function normalEquations(
+  parameters: readonly number[],
+  scores: readonly number[],
+  ratings: readonly number[],
+  damping: number,
+): [number[][], number[]] {
   const [low = 0, high = 0, middle = 0, width = 1] = parameters;
   const matrix = Array.from({ length: 4 }, () => [0, 0, 0, 0]);
   const right = [0, 0, 0, 0];
   for (const [index, score] of scores.entries()) {
     const z = (score - middle) / width;
     const s = sigmoid(z);
-    const slope = (high - low) * s * (1 - s) / width;
+    const slope = ((high - low) * s * (1 - s)) / width;
     const gradient = [1 - s, s, -slope, -slope * z];
     const residual = (ratings[index] ?? 0) - predict(parameters, score);
     for (const [row, a] of gradient.entries()) {
@@ -70,7 +82,10 @@ function normalEquations(parameters: readonly number[], scores: readonly number[
       for (const [column, b] of gradient.entries()) (matrix[row] ?? [])[column] = (matrix[row]?.[column] ?? 0) + a * b;
     }
   }
-  return [matrix.map((row, index) => row.map((value, column) => (index === column ? value * (1 + damping) + 1e-12 : value))), right];
+  return [
+    matrix.map((row, index) => row.map((value, column) => (index === column ? value * (1 + damping) + 1e-12 : value))),
+    right,
+  ];
 }
 
 /** Gauss elimination with pivots; a parameter that nothing depends on stays where it is. */
@@ -79,14 +94,18 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
   const size = rows.length;
   for (let pivot = 0; pivot < size; pivot += 1) {
     const largest = (row: readonly number[] | undefined): number => Math.abs(row?.[pivot] ?? 0);
-    const best = rows.reduce((found, row, index) => (index > pivot && largest(row) > largest(rows[found]) ? index : found), pivot);
+    const best = rows.reduce(
+      (found, row, index) => (index > pivot && largest(row) > largest(rows[found]) ? index : found),
+      pivot,
+    );
     [rows[pivot], rows[best]] = [rows[best] ?? [], rows[pivot] ?? []];
     const head = rows[pivot] ?? [];
     const divisor = head[pivot] ?? 0;
     if (Math.abs(divisor) < 1e-300) continue;
     for (const row of rows.filter((other) => other !== head)) {
       const factor = (row[pivot] ?? 0) / divisor;
-      for (let column = pivot; column <= size; column += 1) row[column] = (row[column] ?? 0) - factor * (head[column] ?? 0);
+      for (let column = pivot; column <= size; column += 1)
+        row[column] = (row[column] ?? 0) - factor * (head[column] ?? 0);
     }
   }
   return rows.map((row, index) => (Math.abs(row[index] ?? 0) < 1e-300 ? 0 : (row[size] ?? 0) / (row[index] ?? 1)));

@@ -15,15 +15,15 @@ function erfSeries(x: number): number {
   let term = x;
   let sum = x;
   for (let n = 1; term > 1e-17 * sum; n += 1) {
-    term *= 2 * x * x / (2 * n + 1);
+    term *= (2 * x * x) / (2 * n + 1);
     sum += term;
   }
-  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
 /** erfc x = e^(−x²)/√π · 1/(x + ½/(x + 1/(x + 3⁄2/(x + …)))), from the inside out. */
 function erfcFraction(x: number): number {
   let fraction = x;
-  for (let n = 60; n >= 1; n -= 1) fraction = x + (n / 2) / fraction;
+  for (let n = 60; n >= 1; n -= 1) fraction = x + n / 2 / fraction;
   return Math.exp(-x * x) / Math.sqrt(Math.PI) / fraction;
 }

@@ -20,12 +20,20 @@ type Status = keyof typeof MEANINGS;
 
 /** Of a request that may name itself. */
 export const OWN_REQUEST_ID = {
-  'x-request-id': Type.Optional(Type.String({ description: 'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.' })),
+  'x-request-id': Type.Optional(
+    Type.String({
+      description:
+        'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.',
+    }),
+  ),
 };
 
 /** Every answer of every route has it. */
 export const REQUEST_ID_HEADER = {
-  'x-request-id': { type: 'string', description: 'Id of this request, as in the logs: yours when you sent an acceptable one.' },
+  'x-request-id': {
+    type: 'string',
+    description: 'Id of this request, as in the logs: yours when you sent an acceptable one.',
+  },
 } as const;
 
 const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; description: string }>>> = {
@@ -35,15 +43,25 @@ const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; des
 };
 
 /** A good answer: what it is, and its body. */
-export function answer<S extends TSchema, M extends string = 'application/json'>(description: string, schema: S, media = 'application/json' as M) {
+export function answer<S extends TSchema, M extends string = 'application/json'>(
+  description: string,
+  schema: S,
+  media = 'application/json' as M,
+) {
   return { description, headers: REQUEST_ID_HEADER, content: { [media]: { schema } } as Record<M, { schema: S }> };
 }
 
 export function problems<S extends Status>(...statuses: S[]) {
-  const entries = statuses.map((status) => [status, {
-    description: MEANINGS[status],
-    headers: { ...REQUEST_ID_HEADER, ...FURTHER_HEADERS[status] },
-    content: { 'application/problem+json': { schema: Problem } },
-  }] as const);
+  const entries = statuses.map(
+    (status) =>
+      [
+        status,
+        {
+          description: MEANINGS[status],
+          headers: { ...REQUEST_ID_HEADER, ...FURTHER_HEADERS[status] },
+          content: { 'application/problem+json': { schema: Problem } },
+        },
+      ] as const,
+  );
   return Object.fromEntries(entries) as Record<S, (typeof entries)[number][1]>;
 }

@@ -3,13 +3,22 @@ import Type, { type Static } from 'typebox';
 import { defineModel, parse, ValidationError } from '../validation/model.ts';
 import { Nullable, Timestamp } from '../vocabulary.ts';
 
-const schema = Type.Object({
-  error_type: Type.String({ pattern: '\\S', description: 'validation_error, timeout_error, api_error or internal_error.' }),
-  message: Type.String({ description: 'What went wrong, for people.' }),
-  details: Nullable(Type.Record(Type.String(), Type.Unknown()), 'exception_type, attempt (from 1) and backend of the attempt.'),
-  retry_count: Type.Integer({ minimum: 0, description: 'Retries made before this failure.' }),
-  timestamp: Timestamp('When it failed.'),
-}, { additionalProperties: false, description: 'One failed planner attempt.' });
+const schema = Type.Object(
+  {
+    error_type: Type.String({
+      pattern: '\\S',
+      description: 'validation_error, timeout_error, api_error or internal_error.',
+    }),
+    message: Type.String({ description: 'What went wrong, for people.' }),
+    details: Nullable(
+      Type.Record(Type.String(), Type.Unknown()),
+      'exception_type, attempt (from 1) and backend of the attempt.',
+    ),
+    retry_count: Type.Integer({ minimum: 0, description: 'Retries made before this failure.' }),
+    timestamp: Timestamp('When it failed.'),
+  },
+  { additionalProperties: false, description: 'One failed planner attempt.' },
+);
 
 export interface FailedAttempt {
   /** Counted from 1. */
@@ -55,14 +64,19 @@ function codeOf(thrown: unknown): string | undefined {
 }
 
 // The factory hangs on the schema without being part of it: a published schema carries no functions.
-export const PlannerError = Object.defineProperty(schema, 'fromException', { value: fromException }) as typeof schema & {
-  readonly fromException: typeof fromException;
-};
+export const PlannerError = Object.defineProperty(schema, 'fromException', {
+  value: fromException,
+}) as typeof schema & { readonly fromException: typeof fromException };
 export type PlannerError = Static<typeof schema>;
 
 defineModel('PlannerError', PlannerError, {
-  examples: [{
-    error_type: 'validation_error', message: 'Invalid PlannerOutput: Expected one of "IQA", "Other" for /query_type but received "INVALID"',
-    details: { exception_type: 'ValidationError', attempt: 1, backend: 'openai.gpt-4o' }, retry_count: 0, timestamp: '2026-11-17T08:00:00.000Z',
-  }],
+  examples: [
+    {
+      error_type: 'validation_error',
+      message: 'Invalid PlannerOutput: Expected one of "IQA", "Other" for /query_type but received "INVALID"',
+      details: { exception_type: 'ValidationError', attempt: 1, backend: 'openai.gpt-4o' },
+      retry_count: 0,
+      timestamp: '2026-11-17T08:00:00.000Z',
+    },
+  ],
 });

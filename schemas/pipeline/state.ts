@@ -13,24 +13,46 @@ export const MAX_HISTORY = 10;
  * Evolution: the caller gives query and paths; the planner adds `plan`; the executor adds `executor_evidence`;
  * the summarizer adds `summarizer_result` and counts. A state that stopped at an earlier stage is valid.
  */
-export const AgenticIQAState = defineModel('AgenticIQAState', Type.Object({
-  query: NonBlank('The question about the image.'),
-  image_path: Type.String({ minLength: 1, description: 'Where the image lies; never part of a response.' }),
-  reference_path: Type.Optional(Type.String({ minLength: 1, description: 'Where the reference lies, when one was given.' })),
-  plan: Type.Optional(PlannerOutput),
-  executor_evidence: Type.Optional(ExecutorOutput),
-  summarizer_result: Type.Optional(SummarizerOutput),
-  error: Type.Optional(Type.String({ description: 'The latest error; a new one replaces it.' })),
-  iteration_count: Type.Optional(Type.Integer({ minimum: 0, description: 'Replans asked for so far, starting at 0.' })),
-  max_replan_iterations: Type.Optional(Type.Integer({
-    minimum: 0,
-    description: `Limit of the replanning loop (default ${DEFAULT_MAX_REPLAN_ITERATIONS}). A limit of N allows N − 1 replans: 0 and 1 allow none.`,
-  })),
-  replan_history: Type.Optional(Type.Array(Type.String(), {
-    maxItems: MAX_HISTORY,
-    description: `The latest ${MAX_HISTORY} replan requests, "[Iteration 1] reason".`,
-  })),
-}, { additionalProperties: false, description: 'What the pipeline knows at one moment.' }), {
-  examples: [{ query: 'Is the vehicle blurry?', image_path: 'photos/street.jpg', iteration_count: 0, max_replan_iterations: 2 }],
-});
+export const AgenticIQAState = defineModel(
+  'AgenticIQAState',
+  Type.Object(
+    {
+      query: NonBlank('The question about the image.'),
+      image_path: Type.String({ minLength: 1, description: 'Where the image lies; never part of a response.' }),
+      reference_path: Type.Optional(
+        Type.String({ minLength: 1, description: 'Where the reference lies, when one was given.' }),
+      ),
+      plan: Type.Optional(PlannerOutput),
+      executor_evidence: Type.Optional(ExecutorOutput),
+      summarizer_result: Type.Optional(SummarizerOutput),
+      error: Type.Optional(Type.String({ description: 'The latest error; a new one replaces it.' })),
+      iteration_count: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'Replans asked for so far, starting at 0.' }),
+      ),
+      max_replan_iterations: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: `Limit of the replanning loop (default ${DEFAULT_MAX_REPLAN_ITERATIONS}). A limit of N allows N − 1 replans: 0 and 1 allow none.`,
+        }),
+      ),
+      replan_history: Type.Optional(
+        Type.Array(Type.String(), {
+          maxItems: MAX_HISTORY,
+          description: `The latest ${MAX_HISTORY} replan requests, "[Iteration 1] reason".`,
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'What the pipeline knows at one moment.' },
+  ),
+  {
+    examples: [
+      {
+        query: 'Is the vehicle blurry?',
+        image_path: 'photos/street.jpg',
+        iteration_count: 0,
+        max_replan_iterations: 2,
+      },
+    ],
+  },
+);
 export type AgenticIQAState = Static<typeof AgenticIQAState>;

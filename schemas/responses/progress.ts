@@ -9,33 +9,42 @@ import { NonBlank, OrNull, Score } from '../vocabulary.ts';
 
 const closed = { additionalProperties: false } as const;
 
-export const AcceptedEvent = Type.Object({
-  id: Type.String({ description: 'Identifier of the assessment that now begins.' }),
-  request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
-}, { ...closed, description: 'The pictures are readable and the run begins.' });
+export const AcceptedEvent = Type.Object(
+  {
+    id: Type.String({ description: 'Identifier of the assessment that now begins.' }),
+    request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
+  },
+  { ...closed, description: 'The pictures are readable and the run begins.' },
+);
 
 export const STAGES = ['planner', 'executor', 'summarizer'] as const;
 export type StageName = (typeof STAGES)[number];
 
-export const StageEvent = Type.Object({
-  stage: Type.Enum([...STAGES], { description: 'Which node of the pipeline.' }),
-  status: Type.Enum(['started', 'finished'], { description: 'Whether it begins or has ended.' }),
-  iteration: Type.Integer({ minimum: 0, description: 'Replans asked for so far.' }),
-  elapsed_ms: OrNull(Type.Number({ minimum: 0 }), 'What the stage took, once it has ended.'),
-  output: OrNull(
-    Type.Union([PlannerOutput, ExecutorOutput, SummarizerOutput]),
-    'What it produced: plan, evidence or verdict; null while it works and when it failed.',
-  ),
-}, { ...closed, description: 'A stage of the pipeline began or ended.' });
+export const StageEvent = Type.Object(
+  {
+    stage: Type.Enum([...STAGES], { description: 'Which node of the pipeline.' }),
+    status: Type.Enum(['started', 'finished'], { description: 'Whether it begins or has ended.' }),
+    iteration: Type.Integer({ minimum: 0, description: 'Replans asked for so far.' }),
+    elapsed_ms: OrNull(Type.Number({ minimum: 0 }), 'What the stage took, once it has ended.'),
+    output: OrNull(
+      Type.Union([PlannerOutput, ExecutorOutput, SummarizerOutput]),
+      'What it produced: plan, evidence or verdict; null while it works and when it failed.',
+    ),
+  },
+  { ...closed, description: 'A stage of the pipeline began or ended.' },
+);
 
-export const ToolProgressEvent = Type.Object({
-  tool_name: NonBlank('Registry name.'),
-  object_name: NonBlank('Object, or "Global".'),
-  raw_score: OrNull(Type.Number(), "The tool's own value, or null when it failed."),
-  normalized_score: OrNull(Score(''), 'On the common scale.'),
-  cached: Type.Boolean({ description: 'Whether the value came from the cache.' }),
-  error: OrNull(Type.String(), 'Why it failed, or null.'),
-}, { ...closed, description: 'A tool has run, or its value was found in the cache.' });
+export const ToolProgressEvent = Type.Object(
+  {
+    tool_name: NonBlank('Registry name.'),
+    object_name: NonBlank('Object, or "Global".'),
+    raw_score: OrNull(Type.Number(), "The tool's own value, or null when it failed."),
+    normalized_score: OrNull(Score(''), 'On the common scale.'),
+    cached: Type.Boolean({ description: 'Whether the value came from the cache.' }),
+    error: OrNull(Type.String(), 'Why it failed, or null.'),
+  },
+  { ...closed, description: 'A tool has run, or its value was found in the cache.' },
+);
 
 export type ProgressEvent =
   | { event: 'accepted'; data: Static<typeof AcceptedEvent> }

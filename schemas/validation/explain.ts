@@ -42,7 +42,12 @@ export function explain(schema: object, value: unknown, path = ''): Issue[] {
 
 export function issue(path: string, expected: string, value: unknown, message?: string): Issue {
   const received = show(value);
-  return { path, expected, received, message: message ?? `Expected ${expected} for ${path || 'the document'} but received ${received}` };
+  return {
+    path,
+    expected,
+    received,
+    message: message ?? `Expected ${expected} for ${path || 'the document'} but received ${received}`,
+  };
 }
 
 function explainUnion(node: Schema, value: unknown, path: string): Issue[] {
@@ -63,7 +68,8 @@ function hasTagOf(branch: Schema, value: unknown): boolean {
 }
 
 function explainArray(node: Schema, value: unknown[], path: string): Issue[] {
-  if (value.length < (node.minItems ?? 0) || value.length > (node.maxItems ?? Infinity)) return [issue(path, describe(node), value)];
+  if (value.length < (node.minItems ?? 0) || value.length > (node.maxItems ?? Infinity))
+    return [issue(path, describe(node), value)];
   const items = node.items;
   return value.flatMap((item, index) => {
     const itemSchema = node.prefixItems?.[index] ?? (typeof items === 'object' ? items : {});
@@ -74,14 +80,16 @@ function explainArray(node: Schema, value: unknown[], path: string): Issue[] {
 function explainObject(node: Schema, value: Record<string, unknown>, path: string): Issue[] {
   const issues: Issue[] = [];
   for (const key of node.required ?? []) {
-    if (value[key] === undefined) issues.push(issue(`${path}/${pointer(key)}`, describe(node.properties?.[key] ?? {}), undefined));
+    if (value[key] === undefined)
+      issues.push(issue(`${path}/${pointer(key)}`, describe(node.properties?.[key] ?? {}), undefined));
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
     const at = `${path}/${pointer(key)}`;
     const schema = schemaFor(node, key);
     if (schema) issues.push(...explain(schema, item, at));
-    else if (node.additionalProperties === false) issues.push(issue(at, expectedKeys(node), item, `Unexpected ${at}: expected ${expectedKeys(node)}`));
+    else if (node.additionalProperties === false)
+      issues.push(issue(at, expectedKeys(node), item, `Unexpected ${at}: expected ${expectedKeys(node)}`));
   }
   return issues;
 }
@@ -95,18 +103,27 @@ function schemaFor(node: Schema, key: string): Schema | undefined {
 
 function expectedKeys(node: Schema): string {
   if (node.properties) return `only the fields ${Object.keys(node.properties).join(', ')}`;
-  return Object.keys(node.patternProperties ?? {}).map((pattern) => (pattern === '\\S' ? 'non-blank keys' : `keys that match ${pattern}`)).join(' or ');
+  return Object.keys(node.patternProperties ?? {})
+    .map((pattern) => (pattern === '\\S' ? 'non-blank keys' : `keys that match ${pattern}`))
+    .join(' or ');
 }
 
 function hasType(node: Schema, value: unknown): boolean {
   switch (node.type) {
-    case undefined: return true;
-    case 'null': return value === null;
-    case 'array': return Array.isArray(value);
-    case 'object': return isRecord(value);
-    case 'integer': return Number.isInteger(value);
-    case 'number': return Number.isFinite(value);
-    default: return typeof value === node.type;
+    case undefined:
+      return true;
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isRecord(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return typeof value === node.type;
   }
 }
 
@@ -121,8 +138,11 @@ function fitsLimits(node: Schema, value: unknown): boolean {
   if (node.format === 'date-time' && !isInstant(value)) return false;
   // JSON Schema counts characters, JavaScript counts UTF-16 units.
   const length = Array.from(value).length;
-  return length >= (node.minLength ?? 0) && length <= (node.maxLength ?? Infinity)
-    && (node.pattern === undefined || new RegExp(node.pattern).test(value));
+  return (
+    length >= (node.minLength ?? 0) &&
+    length <= (node.maxLength ?? Infinity) &&
+    (node.pattern === undefined || new RegExp(node.pattern).test(value))
+  );
 }
 
 function describe(node: Schema): string {
@@ -130,13 +150,20 @@ function describe(node: Schema): string {
   if (node.enum) return `one of ${node.enum.map((allowed) => JSON.stringify(allowed)).join(', ')}`;
   if (node.anyOf) return node.anyOf.map(describe).join(' or ');
   switch (node.type) {
-    case undefined: return 'a value';
-    case 'null': return 'null';
-    case 'array': return describeArray(node);
-    case 'object': return 'an object';
-    case 'string': return describeString(node);
-    case 'boolean': return 'true or false';
-    default: return `${node.type === 'integer' ? 'an integer' : 'a number'}${range(node.minimum, node.maximum)}`;
+    case undefined:
+      return 'a value';
+    case 'null':
+      return 'null';
+    case 'array':
+      return describeArray(node);
+    case 'object':
+      return 'an object';
+    case 'string':
+      return describeString(node);
+    case 'boolean':
+      return 'true or false';
+    default:
+      return `${node.type === 'integer' ? 'an integer' : 'a number'}${range(node.minimum, node.maximum)}`;
   }
 }
 
@@ -154,7 +181,8 @@ function describeString(node: Schema): string {
 }
 
 function range(low: number | undefined, high: number | undefined, unit = ''): string {
-  if (low !== undefined && high !== undefined) return low === high ? ` of ${low}${unit}` : ` from ${low} to ${high}${unit}`;
+  if (low !== undefined && high !== undefined)
+    return low === high ? ` of ${low}${unit}` : ` from ${low} to ${high}${unit}`;
   if (low !== undefined) return ` of at least ${low}${unit}`;
   return high === undefined ? '' : ` of at most ${high}${unit}`;
 }
@@ -163,7 +191,7 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'bigint') return `${value}n`;
-  const text = JSON.stringify(value) as string | undefined ?? typeof value;
+  const text = (JSON.stringify(value) as string | undefined) ?? typeof value;
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
@@ -174,7 +202,8 @@ export const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/'
 
 /** RFC 3339 with an offset, on a day that the calendar has: Date alone reads local time, and takes February 30 for March 2. */
 export function isInstant(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
+  const [, year, month, day] =
+    /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
   if (year === undefined || Number.isNaN(Date.parse(text))) return false;
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }

@@ -95,7 +95,8 @@ export const examplesOf = (schema: TSchema): unknown[] => definitionOf(schema).r
 
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : item);
+    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : item,
+  );
 }
 
 function definitionOf(schema: TSchema): Definition {
@@ -116,7 +117,9 @@ function relaxDefaults(node: unknown): void {
   if (!isRecord(node)) return;
   const properties = node['properties'];
   if (isRecord(properties) && Array.isArray(node['required'])) {
-    node['required'] = node['required'].filter((key: string) => !isRecord(properties[key]) || !('default' in properties[key]));
+    node['required'] = node['required'].filter(
+      (key: string) => !isRecord(properties[key]) || !('default' in properties[key]),
+    );
   }
   Object.values(node).forEach(relaxDefaults);
 }
@@ -134,14 +137,17 @@ function prepare(schema: object, value: unknown, context: RuleContext): unknown 
   const node = schema as Node;
   if (node.anyOf) return node.anyOf.reduce<unknown>((current, branch) => prepare(branch, current, context), value);
   if (node.format === 'date-time' && typeof value === 'string') return utc(value);
-  if (Array.isArray(value)) return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item, context)) : value;
+  if (Array.isArray(value))
+    return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item, context)) : value;
   if (!isRecord(value)) return value;
   const filled = inSchemaOrder(node, { ...defaultsOf(node), ...value });
   const pattern = Object.values(node.patternProperties ?? {})[0];
-  const draft = Object.fromEntries(Object.entries(filled).map(([key, item]) => {
-    const child = childOf(node, key) ?? pattern;
-    return [key, child ? prepare(child, item, context) : item];
-  }));
+  const draft = Object.fromEntries(
+    Object.entries(filled).map(([key, item]) => {
+      const child = childOf(node, key) ?? pattern;
+      return [key, child ? prepare(child, item, context) : item];
+    }),
+  );
   rulesOf(node)?.normalise?.(draft, context);
   return draft;
 }
@@ -150,7 +156,10 @@ function prepare(schema: object, value: unknown, context: RuleContext): unknown 
 function checkRules(schema: object, value: unknown, context: RuleContext, path = ''): Issue[] {
   const node = schema as Node;
   if (node.anyOf) return value === null ? [] : node.anyOf.flatMap((branch) => checkRules(branch, value, context, path));
-  if (Array.isArray(value)) return isRecord(node.items) ? value.flatMap((item, index) => checkRules(node.items as object, item, context, `${path}/${index}`)) : [];
+  if (Array.isArray(value))
+    return isRecord(node.items)
+      ? value.flatMap((item, index) => checkRules(node.items as object, item, context, `${path}/${index}`))
+      : [];
   if (!isRecord(value)) return [];
   const pattern = Object.values(node.patternProperties ?? {})[0];
   const inner = Object.entries(value).flatMap(([key, item]) => {
@@ -162,13 +171,20 @@ function checkRules(schema: object, value: unknown, context: RuleContext, path =
 }
 
 const moveTo = (path: string, found: Issue): Issue =>
-  (path ? { ...found, path: `${path}${found.path}`, message: found.message.replace(` for ${found.path} `, ` for ${path}${found.path} `) } : found);
+  path
+    ? {
+        ...found,
+        path: `${path}${found.path}`,
+        message: found.message.replace(` for ${found.path} `, ` for ${path}${found.path} `),
+      }
+    : found;
 
-const rulesOf = (node: Node): ModelRules<never> | undefined => (node.properties ? rulesByProperties.get(node.properties) : undefined);
+const rulesOf = (node: Node): ModelRules<never> | undefined =>
+  node.properties ? rulesByProperties.get(node.properties) : undefined;
 
 /** Own keys only: "constructor" is no property of ours. */
 const childOf = (node: Node, key: string): object | undefined =>
-  (node.properties && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined);
+  node.properties && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined;
 
 /** A serialized model reads like its schema, whoever built the value. */
 function inSchemaOrder(node: Node, value: Record<string, unknown>): Record<string, unknown> {
@@ -178,7 +194,9 @@ function inSchemaOrder(node: Node, value: Record<string, unknown>): Record<strin
 
 function defaultsOf(node: Node): Record<string, unknown> {
   const properties = Object.entries(node.properties ?? {});
-  return Object.fromEntries(properties.flatMap(([key, child]) => ('default' in child ? [[key, clone(child.default)]] : [])));
+  return Object.fromEntries(
+    properties.flatMap(([key, child]) => ('default' in child ? [[key, clone(child.default)]] : [])),
+  );
 }
 
 function utc(text: string): string {
@@ -190,5 +208,9 @@ function clone(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (Array.isArray(value)) return value.map(clone);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined).map(([key, item]) => [key, clone(item)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([key, item]) => [key, clone(item)]),
+  );
 }

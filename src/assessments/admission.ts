@@ -36,7 +36,10 @@ const THINKING_SHARE = 0.5;
 export function createAdmission({ running: places, thinking = 0, waiting }: AdmissionLimits): Admission {
   const all = places + thinking + waiting;
   const measuring = createTurns(places);
-  const lanes: Record<Lane, Turns> = { measuring, thinking: thinking > 0 ? createTurns(thinking, Math.ceil(waiting * THINKING_SHARE)) : measuring };
+  const lanes: Record<Lane, Turns> = {
+    measuring,
+    thinking: thinking > 0 ? createTurns(thinking, Math.ceil(waiting * THINKING_SHARE)) : measuring,
+  };
   const running = () => [...new Set(Object.values(lanes))].reduce((sum, lane) => sum + lane.running(), 0);
   let seated = 0;
   let draining = false;
@@ -50,7 +53,10 @@ export function createAdmission({ running: places, thinking = 0, waiting }: Admi
   return {
     enter(wanted = 1) {
       const seats = Math.min(wanted, all);
-      if (draining) throw new IqaError('IQA_BUSY', 'The service is stopping; try again in a moment', { retryAfter: STOPPING_RETRY_SECONDS });
+      if (draining)
+        throw new IqaError('IQA_BUSY', 'The service is stopping; try again in a moment', {
+          retryAfter: STOPPING_RETRY_SECONDS,
+        });
       if (seated + seats > all) throw busy(running(), seated - running(), measuring.secondsFor(seated));
       seated += seats;
       let left = false;
@@ -125,4 +131,8 @@ function createTurns(places: number, longestQueue = Infinity): Turns {
 }
 
 const busy = (running: number, waiting: number, retryAfter: number): IqaError =>
-  new IqaError('IQA_BUSY', `Too many requests at once: ${running} are at work and ${waiting} wait; try again in ${retryAfter} s`, { retryAfter });
+  new IqaError(
+    'IQA_BUSY',
+    `Too many requests at once: ${running} are at work and ${waiting} wait; try again in ${retryAfter} s`,
+    { retryAfter },
+  );

@@ -3,7 +3,7 @@ import { DEFAULT_QUERY, type AssessRequest } from '../../schemas/requests/assess
 import { hash } from '../../schemas/validation/model.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../../schemas/pipeline/state.ts';
 import type { SidecarTools } from '../../schemas/sidecar.ts';
-import { byIdentity } from '../lib/weak-memoize.ts';
+import { weakMemoize } from '../lib/weak-memoize.ts';
 import type { PipelineConfig } from '../config/config.ts';
 import type { Upload } from '../uploads/assess-form.ts';
 import type { ReasonerSource } from '../reasoners/reasoner.ts';
@@ -27,19 +27,38 @@ export function createIdentity({ config, version, registry, sidecar, selectReaso
     const engine = await sidecar.tools().then(engineDigest, () => null);
     const { image, reference, backend, ...question } = body;
     return hash([
-      fingerprint(body.backend), engine, files.get('image')?.sha256, files.get('reference')?.sha256 ?? null,
-      { query: DEFAULT_QUERY, max_replan_iterations: DEFAULT_MAX_REPLAN_ITERATIONS, align: 'none', choices: [], regions: [], prior_context: null, maps: [], ...question },
+      fingerprint(body.backend),
+      engine,
+      files.get('image')?.sha256,
+      files.get('reference')?.sha256 ?? null,
+      {
+        query: DEFAULT_QUERY,
+        max_replan_iterations: DEFAULT_MAX_REPLAN_ITERATIONS,
+        align: 'none',
+        choices: [],
+        regions: [],
+        prior_context: null,
+        maps: [],
+        ...question,
+      },
     ]);
   };
 }
 
 /** The list of tools is long: hashed once for each answer of the sidecar. */
-const engineDigest = byIdentity(({ engine, measurements, tools }: SidecarTools) => hash([engine, measurements.version, tools]));
+const engineDigest = weakMemoize(({ engine, measurements, tools }: SidecarTools) =>
+  hash([engine, measurements.version, tools]),
+);
 
 /** The rules that a stage works by, whatever it is asked: stages made under different ones are not put together. */
-export function createFingerprint({ config, version, registry, selectReasoner }: Omit<IdentityOptions, 'sidecar'>): (backend: string | undefined) => string {
+export function createFingerprint({
+  config,
+  version,
+  registry,
+  selectReasoner,
+}: Omit<IdentityOptions, 'sidecar'>): (backend: string | undefined) => string {
   const rules = hash([version, PIPELINE_VERSION, config.fusion, config.replanning, registry.rows]);
-  const digest = byIdentity((reasoner: ReasonerSource) => hash([rules, reasoner.identity, reasoner.version]));
+  const digest = weakMemoize((reasoner: ReasonerSource) => hash([rules, reasoner.identity, reasoner.version]));
   return (backend) => digest(selectReasoner(backend));
 }
 

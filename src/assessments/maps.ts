@@ -12,20 +12,36 @@ export interface CollectedMaps {
 }
 
 /** Measurements that can be shown tile by tile, though they have no score and so no row in the registry; by the words people have for them, too. */
-const MEASUREMENTS: Readonly<Record<string, string>> = { blur: 'edge_width_px', noise: 'noise_sigma', blockiness: 'blockiness' };
+const MEASUREMENTS: Readonly<Record<string, string>> = {
+  blur: 'edge_width_px',
+  noise: 'noise_sigma',
+  blockiness: 'blockiness',
+};
 
 /** What maps are wanted of, by name or alias, each once; a name that nobody has is the caller's to mend, before the run begins. */
 export function findMapSources(names: readonly string[], registry: ToolRegistry): string[] {
-  return [...new Set(names.map((name) => {
-    const word = name.trim().toLowerCase();
-    const found = registry.find(name)?.name ?? Object.entries(MEASUREMENTS).find((measurement) => measurement.includes(word))?.[1];
-    if (found !== undefined) return found;
-    const known = [...registry.names, ...Object.keys(MEASUREMENTS)].join(', ');
-    throw new IqaError('IQA_INPUT_INVALID', `Expected names of tools for maps (${known}) but received "${name.slice(0, 60)}"`);
-  }))];
+  return [
+    ...new Set(
+      names.map((name) => {
+        const word = name.trim().toLowerCase();
+        const found =
+          registry.find(name)?.name ??
+          Object.entries(MEASUREMENTS).find((measurement) => measurement.includes(word))?.[1];
+        if (found !== undefined) return found;
+        const known = [...registry.names, ...Object.keys(MEASUREMENTS)].join(', ');
+        throw new IqaError(
+          'IQA_INPUT_INVALID',
+          `Expected names of tools for maps (${known}) but received "${name.slice(0, 60)}"`,
+        );
+      }),
+    ),
+  ];
 }
 
-export async function collectMaps(names: readonly string[], { evidence, log, signal }: RunContext): Promise<CollectedMaps> {
+export async function collectMaps(
+  names: readonly string[],
+  { evidence, log, signal }: RunContext,
+): Promise<CollectedMaps> {
   if (names.length === 0) return { maps: [], notes: [] };
   try {
     const outcomes = await evidence.maps(names, signal);

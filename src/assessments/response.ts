@@ -41,7 +41,11 @@ export function createResponse({ input, call, run, state, maps, version }: Respo
       findings: state.findings ?? [],
       tools: state.tool_diagnostics ?? [],
       maps: maps.maps,
-      notes: [...state.notes ?? [], ...maps.notes, ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.'])],
+      notes: [
+        ...(state.notes ?? []),
+        ...maps.notes,
+        ...(state.quality_score ? [] : ['No score: neither a tool nor the reasoner gave one for this question.']),
+      ],
     },
     metadata: {
       request_id: call.requestId,
@@ -51,7 +55,13 @@ export function createResponse({ input, call, run, state, maps, version }: Respo
       timings_ms: { ...rounded(run.timings), sidecar: round(sidecarMs) },
       vlm: usage,
       cache: { hits, misses },
-      versions: { service: version, pipeline: PIPELINE_VERSION, reasoner: run.reasoner.version, sidecar: sidecarVersion, contract: CONTRACT_VERSION },
+      versions: {
+        service: version,
+        pipeline: PIPELINE_VERSION,
+        reasoner: run.reasoner.version,
+        sidecar: sidecarVersion,
+        contract: CONTRACT_VERSION,
+      },
     },
   };
 }
@@ -61,8 +71,11 @@ function findDegradation({ error, executor_evidence }: PipelineState): string | 
   const failure = findFailure(executor_evidence?.tool_logs ?? []);
   if (!failure) return null;
   const { failed, instead } = failure;
-  return instead ? `${instead.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}` : failed.error;
+  return instead
+    ? `${instead.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}`
+    : failed.error;
 }
 
 const round = (milliseconds: number): number => Math.round(milliseconds * 100) / 100;
-const rounded = (timings: Record<string, number>) => Object.fromEntries(Object.entries(timings).map(([stage, time]) => [stage, round(time)]));
+const rounded = (timings: Record<string, number>) =>
+  Object.fromEntries(Object.entries(timings).map(([stage, time]) => [stage, round(time)]));

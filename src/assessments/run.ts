@@ -33,7 +33,10 @@ export interface AssessorOptions {
   selectReasoner: (backend: string | undefined) => ReasonerSource;
 }
 
-export interface AssessmentInput extends Pick<AssessRequest, 'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'> {
+export interface AssessmentInput extends Pick<
+  AssessRequest,
+  'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'
+> {
   image: PreparedImage;
   reference: PreparedImage | null;
   regions: readonly Region[];
@@ -67,20 +70,33 @@ export function createAssessor(options: AssessorOptions): Assessor {
     const mapSources = findMapSources(input.maps ?? [], options.registry);
     call.report({ event: 'accepted', data: { id: call.id, request_id: call.requestId } });
     // A sidecar that is down is found again by the executor, which knows what it means.
-    if (run.reasoner.speculates && !thread?.earlier?.measured) run.evidence.prefetch(run.signal, run.reasoner.thinkingMs).catch(() => undefined);
+    if (run.reasoner.speculates && !thread?.earlier?.measured)
+      run.evidence.prefetch(run.signal, run.reasoner.thinkingMs).catch(() => undefined);
     try {
       // 'sync': where stages are stored, each is before the next one begins.
-      const settings = { recursionLimit: config.replanning.recursion_limit, signal: run.signal, durability: 'sync' as const };
+      const settings = {
+        recursionLimit: config.replanning.recursion_limit,
+        signal: run.signal,
+        durability: 'sync' as const,
+      };
       const configurable = { run, ...(thread ? { thread_id: call.id } : {}) };
       const [state, maps] = await Promise.all([
-        graph.invoke(thread?.earlier ? null : initialState(input), { ...settings, configurable }) as Promise<PipelineState>,
+        graph.invoke(thread?.earlier ? null : initialState(input), {
+          ...settings,
+          configurable,
+        }) as Promise<PipelineState>,
         collectMaps(mapSources, run),
       ]);
-      if (!state.summarizer_result) throw new IqaError(state.failure?.code ?? 'IQA_INTERNAL', state.failure?.message ?? 'The run ended without a result');
+      if (!state.summarizer_result)
+        throw new IqaError(
+          state.failure?.code ?? 'IQA_INTERNAL',
+          state.failure?.message ?? 'The run ended without a result',
+        );
       run.timings['total'] = performance.now() - started;
       return createResponse({ input, call, run, state, maps, version: options.version });
     } catch (error) {
-      if (deadline.signal.aborted) throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${deadline.limitMs} ms`, { cause: error });
+      if (deadline.signal.aborted)
+        throw new IqaError('IQA_DEADLINE', `The assessment took longer than ${deadline.limitMs} ms`, { cause: error });
       throw error;
     } finally {
       run.evidence.dropPrefetch();
@@ -92,16 +108,36 @@ export function createAssessor(options: AssessorOptions): Assessor {
 const TOOL_SHARE = 1 / 3;
 const SHORTEST_TOOL_MS = 100;
 
-function createRun(options: AssessorOptions, input: AssessmentInput, call: Call, carried: Carried | null = null): RunContext {
+function createRun(
+  options: AssessorOptions,
+  input: AssessmentInput,
+  call: Call,
+  carried: Carried | null = null,
+): RunContext {
   const { config, registry, client, cache, selectReasoner } = options;
   const { deadline, report } = call;
   const signal = AbortSignal.any([call.signal, deadline.signal]);
-  const toolTimeoutMs = () => Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
+  const toolTimeoutMs = () =>
+    Math.max(SHORTEST_TOOL_MS, Math.min(config.timeouts_ms.tool, Math.floor(deadline.remaining() * TOOL_SHARE)));
   const evidence = createEvidenceSource({
-    client, registry, cache, toolTimeoutMs, requestId: call.requestId, image: input.image, reference: input.reference,
-    onTool: (outcome) => { report({ event: 'tool', data: describeOutcome(outcome) }); },
+    client,
+    registry,
+    cache,
+    toolTimeoutMs,
+    requestId: call.requestId,
+    image: input.image,
+    reference: input.reference,
+    onTool: (outcome) => {
+      report({ event: 'tool', data: describeOutcome(outcome) });
+    },
   });
-  const reasoner = selectReasoner(input.backend).create({ image: input.image, reference: input.reference, log: call.log, deadline, signal });
+  const reasoner = selectReasoner(input.backend).create({
+    image: input.image,
+    reference: input.reference,
+    log: call.log,
+    deadline,
+    signal,
+  });
   return {
     reasoner: carried ? continueReasoner(reasoner, carried) : reasoner,
     evidence: carried ? continueEvidence(evidence, carried) : evidence,
@@ -110,7 +146,9 @@ function createRun(options: AssessorOptions, input: AssessmentInput, call: Call,
     choices: input.choices ?? [],
     regions: input.regions,
     priorContext: input.prior_context ?? null,
-    verifyPictures: async () => { await Promise.all([input.image.verify(), input.reference?.verify()]); },
+    verifyPictures: async () => {
+      await Promise.all([input.image.verify(), input.reference?.verify()]);
+    },
     checkImagePath: createImagePathCheck({ root: dirname(input.image.path), requireExtension: false }),
     timings: { ...carried?.timings_ms },
     signal,

@@ -29,8 +29,17 @@ export function createFlights<Event, Result>(): Flights<Event, Result> {
 
   function begin(key: string, work: Work<Event, Result>): Running<Event, Result> {
     const controller = new AbortController();
-    const flight: Running<Event, Result> = { result: Promise.resolve(null as never), log: [], ended: false, listeners: new Set(), passengers: 0, controller };
-    const tell = () => { for (const listener of flight.listeners) listener(); };
+    const flight: Running<Event, Result> = {
+      result: Promise.resolve(null as never),
+      log: [],
+      ended: false,
+      listeners: new Set(),
+      passengers: 0,
+      controller,
+    };
+    const tell = () => {
+      for (const listener of flight.listeners) listener();
+    };
     const report = (event: Event) => {
       flight.log.push(event);
       tell();
@@ -52,13 +61,17 @@ export function createFlights<Event, Result>(): Flights<Event, Result> {
       const underWay = running.get(key);
       const flight = underWay ?? begin(key, work);
       flight.passengers += 1;
-      signal.addEventListener('abort', () => {
-        flight.passengers -= 1;
-        if (flight.passengers > 0) return;
-        // Nobody may board a run that is being stopped.
-        if (running.get(key) === flight) running.delete(key);
-        flight.controller.abort(signal.reason);
-      }, { once: true });
+      signal.addEventListener(
+        'abort',
+        () => {
+          flight.passengers -= 1;
+          if (flight.passengers > 0) return;
+          // Nobody may board a run that is being stopped.
+          if (running.get(key) === flight) running.delete(key);
+          flight.controller.abort(signal.reason);
+        },
+        { once: true },
+      );
       return { result: flight.result, events: () => follow(flight), isNew: underWay === undefined };
     },
   };
@@ -67,13 +80,17 @@ export function createFlights<Event, Result>(): Flights<Event, Result> {
 async function* follow<Event>(flight: Running<Event, unknown>): AsyncGenerator<Event, void> {
   let next = 0;
   let wake: () => void = () => undefined;
-  const listener = () => { wake(); };
+  const listener = () => {
+    wake();
+  };
   flight.listeners.add(listener);
   try {
     for (;;) {
       while (next < flight.log.length) yield flight.log[next++] as Event;
       if (flight.ended) return;
-      await new Promise<void>((resolve) => { wake = resolve; });
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
   } finally {
     flight.listeners.delete(listener);

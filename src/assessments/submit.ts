@@ -40,21 +40,31 @@ export type AssessmentFlight = Flight<ProgressEvent, Assessment>;
 /** Begins the assessment with this digest, or joins the one under way. */
 export type Reception = (digest: string, request: ReceivedRequest) => AssessmentFlight;
 
-export function createReception({ assess, admission, requestTimeoutMs, limits, laneOf = () => 'measuring' }: ReceptionOptions): Reception {
+export function createReception({
+  assess,
+  admission,
+  requestTimeoutMs,
+  limits,
+  laneOf = () => 'measuring',
+}: ReceptionOptions): Reception {
   const flights = createFlights<ProgressEvent, Assessment>();
   return (digest, { files, body, id: chosenId = null, session, requestId, log, signal }) => {
     const id = chosenId ?? randomUUID();
     // A run that somebody will ask for by its id is a run of its own.
-    const flight = flights.join(chosenId === null ? digest : `${digest} ${chosenId}`, signal, async (report, abandoned) => {
-      const deadline = startDeadline(requestTimeoutMs);
-      const work = async () => {
-        const pictures = await preparePictures(files, body.align, session, limits);
-        const regions = checkRegions(body.regions ?? [], pictures.image.info);
-        return assess({ ...body, ...pictures, regions }, { id, requestId, log, signal: abandoned, deadline, report });
-      };
-      // Whoever joins needs our files for as long as the run goes on, also when we have hung up.
-      return session.hold(() => waitForTurn(admission, work, { deadline, abandoned, lane: laneOf(body.backend) }));
-    });
+    const flight = flights.join(
+      chosenId === null ? digest : `${digest} ${chosenId}`,
+      signal,
+      async (report, abandoned) => {
+        const deadline = startDeadline(requestTimeoutMs);
+        const work = async () => {
+          const pictures = await preparePictures(files, body.align, session, limits);
+          const regions = checkRegions(body.regions ?? [], pictures.image.info);
+          return assess({ ...body, ...pictures, regions }, { id, requestId, log, signal: abandoned, deadline, report });
+        };
+        // Whoever joins needs our files for as long as the run goes on, also when we have hung up.
+        return session.hold(() => waitForTurn(admission, work, { deadline, abandoned, lane: laneOf(body.backend) }));
+      },
+    );
     if (!flight.isNew) log.info({ digest: digest.slice(0, 12) }, 'Joined an identical request that is under way');
     return flight;
   };
@@ -66,7 +76,11 @@ export interface Patience {
   lane: Lane;
 }
 
-export async function waitForTurn<T>(admission: Admission, work: () => Promise<T>, { deadline, abandoned, lane }: Patience): Promise<T> {
+export async function waitForTurn<T>(
+  admission: Admission,
+  work: () => Promise<T>,
+  { deadline, abandoned, lane }: Patience,
+): Promise<T> {
   const progress = { begun: false };
   const turn = async () => {
     progress.begun = true;
@@ -76,6 +90,9 @@ export async function waitForTurn<T>(admission: Admission, work: () => Promise<T
     return await admission.run(turn, AbortSignal.any([abandoned, deadline.signal]), lane);
   } catch (error) {
     if (progress.begun || !deadline.signal.aborted) throw error;
-    throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms for its turn; try again in a moment`, { cause: error, retryAfter: 5 });
+    throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms for its turn; try again in a moment`, {
+      cause: error,
+      retryAfter: 5,
+    });
   }
 }

@@ -1,7 +1,12 @@
 // LangGraph's saver, made forgiving: a store that fails in the middle of a run costs the run its checkpoints, not its answer.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
-  BaseCheckpointSaver, type ChannelVersions, type Checkpoint, type CheckpointListOptions, type CheckpointMetadata, type CheckpointTuple,
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { IqaError } from '../errors.ts';
@@ -38,10 +43,21 @@ export class TolerantSaver extends BaseCheckpointSaver {
     return this.#saver.list(config, options);
   }
 
-  override async put(config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, versions: ChannelVersions): Promise<RunnableConfig> {
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    versions: ChannelVersions,
+  ): Promise<RunnableConfig> {
     await this.#try(config, () => this.#saver.put(config, checkpoint, metadata, versions));
     const { checkpoint_ns = '' } = config.configurable ?? {};
-    return { configurable: { thread_id: threadOf(config), checkpoint_ns: checkpoint_ns as string, checkpoint_id: checkpoint.id } };
+    return {
+      configurable: {
+        thread_id: threadOf(config),
+        checkpoint_ns: checkpoint_ns as string,
+        checkpoint_id: checkpoint.id,
+      },
+    };
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
@@ -63,4 +79,5 @@ export class TolerantSaver extends BaseCheckpointSaver {
   }
 }
 
-const threadOf = (config: RunnableConfig): string => String((config.configurable as { thread_id?: string } | undefined)?.thread_id);
+const threadOf = (config: RunnableConfig): string =>
+  String((config.configurable as { thread_id?: string } | undefined)?.thread_id);

@@ -46,7 +46,11 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
 
   /** Work that no answer waits for; closing does. */
   function later(work: Promise<unknown>, failed: string): void {
-    const tracked: Promise<unknown> = work.catch((error: unknown) => { log.warn({ err: error }, failed); }).finally(() => background.delete(tracked));
+    const tracked: Promise<unknown> = work
+      .catch((error: unknown) => {
+        log.warn({ err: error }, failed);
+      })
+      .finally(() => background.delete(tracked));
     background.add(tracked);
   }
 
@@ -57,19 +61,32 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
 
   async function sweep(): Promise<number> {
     unswept = 0;
-    const expired = await table.claimExpired(owner, { maxAgeMs: Math.round(max_age_hours * HOUR_MS), maxRuns: max_runs, maxBytes: max_bytes });
+    const expired = await table.claimExpired(owner, {
+      maxAgeMs: Math.round(max_age_hours * HOUR_MS),
+      maxRuns: max_runs,
+      maxBytes: max_bytes,
+    });
     for (const { id, folder } of expired) await forget(id, folder);
     if (expired.length > 0) log.info({ removed: expired.length }, 'Old checkpoints removed');
     return expired.length;
   }
 
-  const sweepLater = () => { later(sweep(), 'Old checkpoints could not be removed'); };
+  const sweepLater = () => {
+    later(sweep(), 'Old checkpoints could not be removed');
+  };
   await sweep();
   const timer = setInterval(sweepLater, sweep_seconds * 1000);
   timer.unref();
 
   return {
-    saver, table, pictures, owner, active, leaseMs: config.lease_ms, forget, sweep,
+    saver,
+    table,
+    pictures,
+    owner,
+    active,
+    leaseMs: config.lease_ms,
+    forget,
+    sweep,
     async settle(id, folder, answer) {
       const failure = saver.takeFailure(id);
       unswept += 1;
@@ -78,7 +95,10 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
         if (config.finished === 'drop') later(forget(id, folder), 'A finished run could not be removed');
         else {
           await table.finish(id, owner, JSON.stringify(answer));
-          later(Promise.all([saver.deleteThread(id), pictures.remove(folder)]), 'The stages of a finished run could not be removed');
+          later(
+            Promise.all([saver.deleteThread(id), pictures.remove(folder)]),
+            'The stages of a finished run could not be removed',
+          );
         }
         return failure;
       } catch (error) {
@@ -87,7 +107,9 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
     },
     async release(id, runLog) {
       saver.takeFailure(id);
-      await table.release(id, owner).catch((error: unknown) => { runLog.warn({ err: error, assessment_id: id }, 'The lease could not be given back; it ends by itself'); });
+      await table.release(id, owner).catch((error: unknown) => {
+        runLog.warn({ err: error, assessment_id: id }, 'The lease could not be given back; it ends by itself');
+      });
     },
     async close() {
       clearInterval(timer);

@@ -58,8 +58,15 @@ async function restoreFile(stored: StoredPicture, path: string, field: string): 
   const found = await stat(path).catch(() => null);
   if (found?.size !== stored.bytes) return null;
   let verified: Promise<void> | undefined;
-  const verify = () => verified ??= verifyFile(path, field);
-  return { info: stored.info, path, bytes: stored.bytes, sha256: stored.sha256, jpegQuality: stored.jpeg_quality, verify };
+  const verify = () => (verified ??= verifyFile(path, field));
+  return {
+    info: stored.info,
+    path,
+    bytes: stored.bytes,
+    sha256: stored.sha256,
+    jpegQuality: stored.jpeg_quality,
+    verify,
+  };
 }
 
 /** The file's own size and format count: it may have been resized and re-encoded. */

@@ -28,7 +28,10 @@ export function holdLease(table: RunTable, id: string, owner: string, leaseMs: n
   const controller = new AbortController();
   const renew = async () => {
     try {
-      if (!await table.renew(id, owner)) controller.abort(new IqaError('IQA_INPUT_RUN_ACTIVE', 'Another process has taken this assessment over', { retryAfter: 1 }));
+      if (!(await table.renew(id, owner)))
+        controller.abort(
+          new IqaError('IQA_INPUT_RUN_ACTIVE', 'Another process has taken this assessment over', { retryAfter: 1 }),
+        );
     } catch (error) {
       // Whether the run is still ours is unknown then; the store may be back before the lease ends.
       log.warn({ err: error, assessment_id: id }, 'The lease could not be renewed');
@@ -36,7 +39,12 @@ export function holdLease(table: RunTable, id: string, owner: string, leaseMs: n
   };
   const timer = setInterval(() => void renew(), leaseMs / 3);
   timer.unref();
-  return { signal: controller.signal, end: () => { clearInterval(timer); } };
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearInterval(timer);
+    },
+  };
 }
 
 /** Process ids mean something only within one boot and one process namespace; where these cannot be told, nothing is concluded. */

@@ -12,11 +12,17 @@ const SETUP_LOCK = 4_920_361;
 
 export async function openPostgresStore(url: string, columns: string): Promise<CheckpointStore> {
   const pool = new pg.Pool({
-    connectionString: url, max: CONNECTIONS, connectionTimeoutMillis: CONNECT_MS, query_timeout: QUERY_MS, application_name: 'agentic-iqa',
+    connectionString: url,
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
+    application_name: 'agentic-iqa',
   });
   // A connection that breaks, idle or in use, fails its query and is replaced; without listeners it would end the process.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => { client.on('error', () => undefined); });
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   const saver = new PostgresSaver(pool, undefined, { schema: SCHEMA });
   try {
     await setUp(pool, saver, columns);

@@ -20,7 +20,14 @@ export interface Retention {
 
 export interface RunTable {
   /** False when the id is taken. */
-  create: (run: { id: string; owner: string; bytes: number; fingerprint: string; folder: string; request: string }) => Promise<boolean>;
+  create: (run: {
+    id: string;
+    owner: string;
+    bytes: number;
+    fingerprint: string;
+    folder: string;
+    request: string;
+  }) => Promise<boolean>;
   find: (id: string) => Promise<RunRow | null>;
   /** Takes over a run whose lease has run out, or whose owner is `dead`. One of several who try succeeds. */
   claim: (id: string, owner: string, dead?: string) => Promise<boolean>;
@@ -36,38 +43,58 @@ export interface RunTable {
 }
 
 export function createRunTable({ query, table, now }: CheckpointStore, leaseMs: number): RunTable {
-  const changed = async (sql: string, values: readonly unknown[]): Promise<boolean> => (await query(`${sql} RETURNING id`, values)).length > 0;
+  const changed = async (sql: string, values: readonly unknown[]): Promise<boolean> =>
+    (await query(`${sql} RETURNING id`, values)).length > 0;
   return {
-    create: ({ id, owner, bytes, fingerprint, folder, request }) => changed(`
+    create: ({ id, owner, bytes, fingerprint, folder, request }) =>
+      changed(
+        `
       INSERT INTO ${table} (id, owner, lease_until, created_at, bytes, fingerprint, folder, request)
-      VALUES ($1, $2, ${now} + $3, ${now}, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`, [id, owner, leaseMs, bytes, fingerprint, folder, request]),
+      VALUES ($1, $2, ${now} + $3, ${now}, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
+        [id, owner, leaseMs, bytes, fingerprint, folder, request],
+      ),
     async find(id) {
-      const [row] = await query(`SELECT owner, lease_until - ${now} AS lease_left, fingerprint, folder, request, result FROM ${table} WHERE id = $1`, [id]);
+      const [row] = await query(
+        `SELECT owner, lease_until - ${now} AS lease_left, fingerprint, folder, request, result FROM ${table} WHERE id = $1`,
+        [id],
+      );
       return row ? runOf(row) : null;
     },
-    claim: (id, owner, dead = '') => changed(`
+    claim: (id, owner, dead = '') =>
+      changed(
+        `
       UPDATE ${table} SET owner = $2, lease_until = ${now} + $3
-      WHERE id = $1 AND result IS NULL AND (lease_until <= ${now} OR owner = $4)`, [id, owner, leaseMs, dead]),
-    renew: (id, owner) => changed(`UPDATE ${table} SET lease_until = ${now} + $3 WHERE id = $1 AND owner = $2`, [id, owner, leaseMs]),
+      WHERE id = $1 AND result IS NULL AND (lease_until <= ${now} OR owner = $4)`,
+        [id, owner, leaseMs, dead],
+      ),
+    renew: (id, owner) =>
+      changed(`UPDATE ${table} SET lease_until = ${now} + $3 WHERE id = $1 AND owner = $2`, [id, owner, leaseMs]),
     async release(id, owner) {
       await query(`UPDATE ${table} SET owner = NULL, lease_until = 0 WHERE id = $1 AND owner = $2`, [id, owner]);
     },
     async restart(id, owner, fingerprint) {
       await query(`UPDATE ${table} SET fingerprint = $3 WHERE id = $1 AND owner = $2`, [id, owner, fingerprint]);
     },
-    finish: (id, owner, result) => changed(`
-      UPDATE ${table} SET result = $3, request = NULL, bytes = 0, owner = NULL, lease_until = 0 WHERE id = $1 AND owner = $2`, [id, owner, result]),
+    finish: (id, owner, result) =>
+      changed(
+        `
+      UPDATE ${table} SET result = $3, request = NULL, bytes = 0, owner = NULL, lease_until = 0 WHERE id = $1 AND owner = $2`,
+        [id, owner, result],
+      ),
     async remove(id, owner) {
       await query(`DELETE FROM ${table} WHERE id = $1 AND owner = $2`, [id, owner]);
     },
     async claimExpired(owner, { maxAgeMs, maxRuns, maxBytes }) {
-      const rows = await query(`
+      const rows = await query(
+        `
         UPDATE ${table} SET owner = $1, lease_until = ${now} + $2 WHERE lease_until <= ${now} AND id IN (
           SELECT id FROM (
             SELECT id, created_at, bytes, row_number() OVER newest AS place, sum(bytes) OVER newest AS held
             FROM ${table} WINDOW newest AS (ORDER BY created_at DESC, id)
           ) AS ranked WHERE created_at < ${now} - $3 OR place > $4 OR (held > $5 AND bytes > 0)
-        ) RETURNING id, folder`, [owner, leaseMs, maxAgeMs, maxRuns, maxBytes]);
+        ) RETURNING id, folder`,
+        [owner, leaseMs, maxAgeMs, maxRuns, maxBytes],
+      );
       return rows.map(({ id, folder }) => ({ id: id as string, folder: folder as string }));
     },
   };

@@ -30,6 +30,8 @@ export async function openSqliteStore(dir: string, columns: string): Promise<Che
     query: async (sql, values = []) => prepared(sql).all(...values) as Row[],
     table: 'runs',
     now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    close: async () => { database.close(); },
+    close: async () => {
+      database.close();
+    },
   };
 }

@@ -31,11 +31,15 @@ const RUN_COLUMNS = `(
 /** Drivers are loaded here, so that a service without checkpoints never loads them. */
 export async function openStore(config: CheckpointConfig): Promise<CheckpointStore> {
   try {
-    const store = config.store === 'postgres'
-      ? await (await import('./postgres-store.ts')).openPostgresStore(config.url ?? '', RUN_COLUMNS)
-      : await (await import('./sqlite-store.ts')).openSqliteStore(config.dir, RUN_COLUMNS);
+    const store =
+      config.store === 'postgres'
+        ? await (await import('./postgres-store.ts')).openPostgresStore(config.url ?? '', RUN_COLUMNS)
+        : await (await import('./sqlite-store.ts')).openSqliteStore(config.dir, RUN_COLUMNS);
     return store;
   } catch (error) {
-    throw new ConfigError(`checkpoints are set to ${config.store}, but its database cannot be used: ${publicMessage(error)}`, { cause: error });
+    throw new ConfigError(
+      `checkpoints are set to ${config.store}, but its database cannot be used: ${publicMessage(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -25,7 +25,12 @@ export function spreadOf({ value, interval }: Pick<QualityScore, 'value' | 'inte
  * P(A > B) where both errors are normal: Φ((a − b) / √(s² + t² − 2ρst)). Errors that both pictures share cancel in the difference,
  * so that ρ > 0 makes pairs easier to tell apart; ρ = 0 is the careful choice.
  */
-export function probabilityOfBetter(a: number, b: number, spreads: readonly [number, number], { shared_error: shared }: ClosenessRule): number {
+export function probabilityOfBetter(
+  a: number,
+  b: number,
+  spreads: readonly [number, number],
+  { shared_error: shared }: ClosenessRule,
+): number {
   const [s, t] = spreads;
   const spread = Math.sqrt(Math.max(0, s * s + t * t - 2 * shared * s * t));
   if (spread === 0) return a === b ? 0.5 : Number(a > b);

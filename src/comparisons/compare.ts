@@ -50,8 +50,15 @@ export function createComparer(options: ComparerOptions): Comparer {
     // Our files stay for as long as a run reads them, also when the client has hung up.
     const { assessments, reference } = await session.hold(() => assessAll(request, options));
     const kind = files.reference ? 'with_reference' : 'without_reference';
-    const rule = { decided_at: settings.decided_at, shared_error: settings.shared_error[kind], spread_without_interval: settings.spread[kind] };
-    const ranked = rankPictures(assessments.map((assessment, index) => ({ picture: index + 1, assessment })), rule);
+    const rule = {
+      decided_at: settings.decided_at,
+      shared_error: settings.shared_error[kind],
+      spread_without_interval: settings.spread[kind],
+    };
+    const ranked = rankPictures(
+      assessments.map((assessment, index) => ({ picture: index + 1, assessment })),
+      rule,
+    );
     return {
       id: randomUUID(),
       query: body.query ?? DEFAULT_QUERY,
@@ -64,26 +71,39 @@ export function createComparer(options: ComparerOptions): Comparer {
   };
 }
 
-async function assessAll({ files, body, session, requestId, log, signal }: ComparisonRequest, { assess, admission, config, limits, laneOf }: ComparerOptions) {
+async function assessAll(
+  { files, body, session, requestId, log, signal }: ComparisonRequest,
+  { assess, admission, config, limits, laneOf }: ComparerOptions,
+) {
   const deadline = startDeadline(config.timeouts_ms.request);
   const failed = new AbortController();
   const abandoned = AbortSignal.any([signal, failed.signal]);
   // The reference is the same for all of them: decoded by whoever needs it first.
   let preparing: Promise<PreparedImage> | null = null;
-  const prepareReference = async (): Promise<PreparedImage | null> => files.reference && await (preparing ??= prepareImage(files.reference, 'reference', session, limits));
+  const prepareReference = async (): Promise<PreparedImage | null> =>
+    files.reference && (await (preparing ??= prepareImage(files.reference, 'reference', session, limits)));
   const { images, reference: referenceFile, ...question } = body;
 
-  const assessOne = (index: number): Promise<Assessment> => waitForTurn(admission, async () => {
-    const file = files.images[index];
-    if (!file) throw new TypeError('Expected a file for every picture');
-    const name = nameImage(index);
-    const [image, original] = await Promise.all([prepareImage(file, name, session, limits), prepareReference()]);
-    const reference = original && await alignReference(original, image, body.align, session, name);
-    const call = { id: randomUUID(), requestId, log, signal: abandoned, deadline, report: () => undefined };
-    return assess({ ...question, image, reference, regions: [] }, call).catch((error: unknown) => { throw renameImage(error, name); });
-  }, { deadline, abandoned, lane: laneOf(body.backend) });
+  const assessOne = (index: number): Promise<Assessment> =>
+    waitForTurn(
+      admission,
+      async () => {
+        const file = files.images[index];
+        if (!file) throw new TypeError('Expected a file for every picture');
+        const name = nameImage(index);
+        const [image, original] = await Promise.all([prepareImage(file, name, session, limits), prepareReference()]);
+        const reference = original && (await alignReference(original, image, body.align, session, name));
+        const call = { id: randomUUID(), requestId, log, signal: abandoned, deadline, report: () => undefined };
+        return assess({ ...question, image, reference, regions: [] }, call).catch((error: unknown) => {
+          throw renameImage(error, name);
+        });
+      },
+      { deadline, abandoned, lane: laneOf(body.backend) },
+    );
 
-  const assessments = await mapInTurns(files.images.length, assessOne, () => { failed.abort(); });
+  const assessments = await mapInTurns(files.images.length, assessOne, () => {
+    failed.abort();
+  });
   return { assessments, reference: await prepareReference() };
 }
 
@@ -119,12 +139,26 @@ async function mapInTurns<T>(count: number, work: (index: number) => Promise<T>,
 function noteDoubts(assessments: readonly Assessment[]): string[] {
   const methods = new Set(assessments.flatMap(({ quality_score: score }) => score?.method ?? []));
   const withoutInterval = assessments.some(({ quality_score: score }) => score && !score.interval);
-  const named = [...new Set(assessments.flatMap(({ plan }) => (plan?.distortion_source === 'Explicit' ? Object.values(plan.distortions ?? {}).flat() : [])))];
+  const named = [
+    ...new Set(
+      assessments.flatMap(({ plan }) =>
+        plan?.distortion_source === 'Explicit' ? Object.values(plan.distortions ?? {}).flat() : [],
+      ),
+    ),
+  ];
   const sizes = new Set(assessments.map(({ image: { width, height } }) => `${width} × ${height}`));
   return [
-    ...(named.length > 0 ? [`The question names ${named.join(', ')}: only that was looked at, and the ranking is by the quality scores that rest on it.`] : []),
-    ...(methods.size > 1 ? [`The scores were made in different ways (${[...methods].join(', ')}), so that they compare less well.`] : []),
-    ...(withoutInterval ? ['Scores without an interval are judged by a typical spread of such scores (rule.spread_without_interval).'] : []),
+    ...(named.length > 0
+      ? [
+          `The question names ${named.join(', ')}: only that was looked at, and the ranking is by the quality scores that rest on it.`,
+        ]
+      : []),
+    ...(methods.size > 1
+      ? [`The scores were made in different ways (${[...methods].join(', ')}), so that they compare less well.`]
+      : []),
+    ...(withoutInterval
+      ? ['Scores without an interval are judged by a typical spread of such scores (rule.spread_without_interval).']
+      : []),
     ...(sizes.size > 1 ? [`The pictures differ in size (${[...sizes].join(', ')}); each was judged at its own.`] : []),
   ];
 }

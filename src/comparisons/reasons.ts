@@ -30,14 +30,23 @@ function tellWorse(first: Compared, second: Compared): string[] {
     .slice(0, MAX_REASONS)
     .map(({ finding, other }) => {
       const where = finding.object_name === GLOBAL ? '' : ` of ${finding.object_name}`;
-      const beside = other ? `${other.severity} in picture ${first.picture}` : `not noticed in picture ${first.picture}`;
-      return [`${finding.distortion}${where}: ${finding.severity} in picture ${second.picture}, ${beside}.`, explanationOf(second, finding), quoteValues(finding, other, first.picture)]
-        .filter((part) => part !== '').join(' ');
+      const beside = other
+        ? `${other.severity} in picture ${first.picture}`
+        : `not noticed in picture ${first.picture}`;
+      return [
+        `${finding.distortion}${where}: ${finding.severity} in picture ${second.picture}, ${beside}.`,
+        explanationOf(second, finding),
+        quoteValues(finding, other, first.picture),
+      ]
+        .filter((part) => part !== '')
+        .join(' ');
     });
 }
 
 const findSame = ({ assessment }: Compared, { object_name: object, distortion }: Finding): Finding | undefined =>
-  assessment.diagnostics.findings.find((finding) => finding.object_name === object && finding.distortion === distortion);
+  assessment.diagnostics.findings.find(
+    (finding) => finding.object_name === object && finding.distortion === distortion,
+  );
 
 const rankOf = ({ severity }: Finding): number => SEVERITIES.indexOf(severity);
 
@@ -51,7 +60,9 @@ function explanationOf({ assessment }: Compared, { object_name: object, distorti
 function quoteValues(finding: Finding, other: Finding | undefined, picture: number): string {
   const values = Object.entries(finding.measurements).flatMap(([name, value]) => {
     const beside = other?.measurements[name] ?? null;
-    return value === null || beside === null || beside === value ? [] : [`${name} ${short(value)} against ${short(beside)}`];
+    return value === null || beside === null || beside === value
+      ? []
+      : [`${name} ${short(value)} against ${short(beside)}`];
   });
   return values.length === 0 ? '' : `Measured beside picture ${picture}: ${values.join(', ')}.`;
 }
@@ -61,16 +72,26 @@ function tellTools(first: Compared, second: Compared): string[] {
   const [here, there] = [toolsOf(first), toolsOf(second)];
   const shared = [...here].flatMap(([name, value]) => {
     const other = there.get(name);
-    return other ? [`${name} counts picture ${first.picture} as ${value.score.toFixed(1)} (${short(value.raw)}) and picture ${second.picture} as ${other.score.toFixed(1)} (${short(other.raw)})`] : [];
+    return other
+      ? [
+          `${name} counts picture ${first.picture} as ${value.score.toFixed(1)} (${short(value.raw)}) and picture ${second.picture} as ${other.score.toFixed(1)} (${short(other.raw)})`,
+        ]
+      : [];
   });
   if (shared.length > 0) return [`${shared.join('; ')}.`];
   if (here.size === 0 || there.size === 0) return [];
-  return [`The scores rest on different tools: ${[...here.keys()].join(', ')} for picture ${first.picture}, ${[...there.keys()].join(', ')} for picture ${second.picture}.`];
+  return [
+    `The scores rest on different tools: ${[...here.keys()].join(', ')} for picture ${first.picture}, ${[...there.keys()].join(', ')} for picture ${second.picture}.`,
+  ];
 }
 
 function toolsOf({ assessment }: Compared): Map<string, { score: number; raw: number }> {
-  return new Map(assessment.diagnostics.tools.flatMap(({ tool_name: name, object_name: object, normalized_score: score, raw_score: raw }) =>
-    (object === GLOBAL && score !== null && raw !== null ? [[name, { score, raw }]] : [])));
+  return new Map(
+    assessment.diagnostics.tools.flatMap(
+      ({ tool_name: name, object_name: object, normalized_score: score, raw_score: raw }) =>
+        object === GLOBAL && score !== null && raw !== null ? [[name, { score, raw }]] : [],
+    ),
+  );
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(3)));

@@ -15,31 +15,62 @@ import { resolveProviders } from '../vlm/providers/providers.ts';
 const Milliseconds = Type.Integer({ minimum: 1 });
 
 const byReference = (limits: { minimum: number; maximum?: number }) =>
-  Type.Object({ with_reference: Type.Number(limits), without_reference: Type.Number(limits) }, { additionalProperties: false });
+  Type.Object(
+    { with_reference: Type.Number(limits), without_reference: Type.Number(limits) },
+    { additionalProperties: false },
+  );
 
 const LICENCES = ['permissive', 'research', 'any'] as const;
 
-const PipelineFile = defineModel('configs/pipeline.yaml', Type.Object({
-  timeouts_ms: Type.Object({
-    request: Milliseconds, planner: Milliseconds, executor: Milliseconds, summarizer: Milliseconds,
-    tool: Type.Integer({ minimum: 100, maximum: 600_000 }), upload: Milliseconds, upload_idle: Milliseconds,
-  }, { additionalProperties: false }),
-  // Three steps a round: the largest limit that a request may ask for must fit.
-  replanning: Type.Object({ recursion_limit: Type.Integer({ minimum: 3 * MAX_REPLAN_LIMIT + 2 }) }, { additionalProperties: false }),
-  admission: Type.Object({
-    running: Type.Integer({ minimum: 1 }), thinking: Type.Integer({ minimum: 0 }), waiting: Type.Integer({ minimum: 0 }),
-  }, { additionalProperties: false }),
-  comparison: Type.Object({
-    decided_at: Type.Number({ minimum: 0.5, maximum: 1 }),
-    spread: byReference({ minimum: 0 }),
-    shared_error: byReference({ minimum: 0, maximum: 1 }),
-  }, { additionalProperties: false }),
-  fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
-  cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
-  sidecar: Type.Object({ workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
-  licences: Type.Enum([...LICENCES]),
-  checkpoints: CheckpointSection,
-}, { additionalProperties: false }));
+const PipelineFile = defineModel(
+  'configs/pipeline.yaml',
+  Type.Object(
+    {
+      timeouts_ms: Type.Object(
+        {
+          request: Milliseconds,
+          planner: Milliseconds,
+          executor: Milliseconds,
+          summarizer: Milliseconds,
+          tool: Type.Integer({ minimum: 100, maximum: 600_000 }),
+          upload: Milliseconds,
+          upload_idle: Milliseconds,
+        },
+        { additionalProperties: false },
+      ),
+      // Three steps a round: the largest limit that a request may ask for must fit.
+      replanning: Type.Object(
+        { recursion_limit: Type.Integer({ minimum: 3 * MAX_REPLAN_LIMIT + 2 }) },
+        { additionalProperties: false },
+      ),
+      admission: Type.Object(
+        {
+          running: Type.Integer({ minimum: 1 }),
+          thinking: Type.Integer({ minimum: 0 }),
+          waiting: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+      comparison: Type.Object(
+        {
+          decided_at: Type.Number({ minimum: 0.5, maximum: 1 }),
+          spread: byReference({ minimum: 0 }),
+          shared_error: byReference({ minimum: 0, maximum: 1 }),
+        },
+        { additionalProperties: false },
+      ),
+      fusion: Type.Object({ eta: Type.Number({ minimum: 0 }) }, { additionalProperties: false }),
+      cache: Type.Object({ entries: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+      sidecar: Type.Object(
+        { workers: Type.Integer({ minimum: 0 }), queue: Type.Integer({ minimum: 1 }) },
+        { additionalProperties: false },
+      ),
+      licences: Type.Enum([...LICENCES]),
+      checkpoints: CheckpointSection,
+    },
+    { additionalProperties: false },
+  ),
+);
 export type PipelineConfig = Static<typeof PipelineFile>;
 /** Which tools there are at all: those anybody may use, also those fitted on ratings for research, or also those for non-commercial use. */
 export type Licences = PipelineConfig['licences'];
@@ -49,31 +80,73 @@ export const SETTINGS = {
   IQA_HOST: { default: '127.0.0.1', description: 'Address to listen on.' },
   IQA_PORT: { default: '3000', description: 'Port to listen on; 0 takes a free one.' },
   IQA_LOG_LEVEL: { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent.' },
-  IQA_SPOOL_DIR: { default: '', description: 'Folder under which uploads wait; default: the system\'s temporary folder.' },
+  IQA_SPOOL_DIR: {
+    default: '',
+    description: "Folder under which uploads wait; default: the system's temporary folder.",
+  },
   IQA_MAX_UPLOAD_BYTES: { default: '25000000', description: 'Largest file accepted, in bytes.' },
   IQA_MAX_PIXELS: { default: '50000000', description: 'Largest picture accepted, in pixels.' },
   IQA_SHUTDOWN_GRACE_MS: { default: '10000', description: 'How long running requests may finish after SIGTERM.' },
-  IQA_CHECKPOINTS: { default: '', description: 'Store of checkpoints: none, sqlite or postgres; default: checkpoints.store in configs/pipeline.yaml.' },
-  IQA_CHECKPOINTS_DIR: { default: '', description: 'Folder of the SQLite file and of the pictures of unfinished runs; default: checkpoints.dir in configs/pipeline.yaml.' },
-  IQA_CHECKPOINTS_URL: { default: '', description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.' },
-  IQA_PYTHON: { default: '', description: 'Python (≥ 3.10) for the sidecar\'s environment; default: python3 on the PATH.' },
-  IQA_MODELS_DIR: { default: '', description: 'Folder whose fitted files and networks the sidecar takes before its own; one that is not there leaves the tools that need them unavailable.' },
-  SIDECAR_URL: { default: '', description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.' },
-  IQA_LICENCES: { default: '', description: 'Which tools exist: permissive, research or any; default: licences in configs/pipeline.yaml.' },
-  PYIQA_SIDECAR_URL: { default: '', description: 'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.' },
-  IQA_MODEL_BACKENDS: { default: 'configs/model_backends.yaml', description: 'The file that says which models reason; a relative path starts at the project.' },
-  IQA_BACKEND: { default: 'auto', description: 'Who reasons: a back end of that file, "embedded", or "auto": the first whose key is set.' },
-  IQA_REASONING: { default: 'merged', description: 'merged: few model calls; paper: the paper\'s five, one by one.' },
+  IQA_CHECKPOINTS: {
+    default: '',
+    description: 'Store of checkpoints: none, sqlite or postgres; default: checkpoints.store in configs/pipeline.yaml.',
+  },
+  IQA_CHECKPOINTS_DIR: {
+    default: '',
+    description:
+      'Folder of the SQLite file and of the pictures of unfinished runs; default: checkpoints.dir in configs/pipeline.yaml.',
+  },
+  IQA_CHECKPOINTS_URL: {
+    default: '',
+    description: 'Address of the Postgres for checkpoints: postgresql://user:password@host:5432/database.',
+  },
+  IQA_PYTHON: {
+    default: '',
+    description: "Python (≥ 3.10) for the sidecar's environment; default: python3 on the PATH.",
+  },
+  IQA_MODELS_DIR: {
+    default: '',
+    description:
+      'Folder whose fitted files and networks the sidecar takes before its own; one that is not there leaves the tools that need them unavailable.',
+  },
+  SIDECAR_URL: {
+    default: '',
+    description: 'Address of a sidecar that runs elsewhere; empty: one is started as a child.',
+  },
+  IQA_LICENCES: {
+    default: '',
+    description: 'Which tools exist: permissive, research or any; default: licences in configs/pipeline.yaml.',
+  },
+  PYIQA_SIDECAR_URL: {
+    default: '',
+    description:
+      'Address of the optional sidecar with pyiqa; its tools also need "licences: any" in configs/pipeline.yaml.',
+  },
+  IQA_MODEL_BACKENDS: {
+    default: 'configs/model_backends.yaml',
+    description: 'The file that says which models reason; a relative path starts at the project.',
+  },
+  IQA_BACKEND: {
+    default: 'auto',
+    description: 'Who reasons: a back end of that file, "embedded", or "auto": the first whose key is set.',
+  },
+  IQA_REASONING: { default: 'merged', description: "merged: few model calls; paper: the paper's five, one by one." },
   IQA_VLM_MAX_CALLS: { default: '12', description: 'Model calls that one assessment may make.' },
-  IQA_VLM_MAX_COST_USD: { default: '0.5', description: 'What the model calls of one assessment may cost; null: no limit.' },
+  IQA_VLM_MAX_COST_USD: {
+    default: '0.5',
+    description: 'What the model calls of one assessment may cost; null: no limit.',
+  },
   IQA_VLM_LONG_SIDE: { default: '1024', description: 'Longer side, in pixels, of the picture that a model is shown.' },
-  IQA_LOCAL_VLM_URL: { default: '', description: 'Address of an OpenAI-compatible server (vLLM, Ollama), with its /v1; enables qwen2.5-vl-local.' },
+  IQA_LOCAL_VLM_URL: {
+    default: '',
+    description: 'Address of an OpenAI-compatible server (vLLM, Ollama), with its /v1; enables qwen2.5-vl-local.',
+  },
   OPENAI_API_KEY: { default: '', description: 'Enables the openai back ends; empty counts as unset.' },
-  OPENAI_BASE_URL: { default: '', description: 'Another address for OpenAI\'s API, with its /v1.' },
+  OPENAI_BASE_URL: { default: '', description: "Another address for OpenAI's API, with its /v1." },
   ANTHROPIC_API_KEY: { default: '', description: 'Enables the anthropic back ends.' },
-  ANTHROPIC_BASE_URL: { default: '', description: 'Another address for Anthropic\'s API.' },
+  ANTHROPIC_BASE_URL: { default: '', description: "Another address for Anthropic's API." },
   GOOGLE_API_KEY: { default: '', description: 'Enables the google back ends.' },
-  GOOGLE_API_BASE_URL: { default: '', description: 'Another address for Google\'s API.' },
+  GOOGLE_API_BASE_URL: { default: '', description: "Another address for Google's API." },
 } as const;
 type SettingName = keyof typeof SETTINGS;
 
@@ -84,8 +157,14 @@ export type Config = ReturnType<typeof loadConfig>;
 export function loadConfig(environment: Record<string, string | undefined> = process.env, root = projectRoot()) {
   const setting = (name: SettingName): string => environment[name]?.trim() || SETTINGS[name].default;
   const pipeline = readYaml(root, 'configs/pipeline.yaml', PipelineFile);
-  const checkpointSettings = { store: setting('IQA_CHECKPOINTS'), dir: setting('IQA_CHECKPOINTS_DIR'), url: setting('IQA_CHECKPOINTS_URL') };
-  const models = readYaml(root, setting('IQA_MODEL_BACKENDS'), ModelBackendsFile, (content) => interpolate(content, environment));
+  const checkpointSettings = {
+    store: setting('IQA_CHECKPOINTS'),
+    dir: setting('IQA_CHECKPOINTS_DIR'),
+    url: setting('IQA_CHECKPOINTS_URL'),
+  };
+  const models = readYaml(root, setting('IQA_MODEL_BACKENDS'), ModelBackendsFile, (content) =>
+    interpolate(content, environment),
+  );
   return deepFreeze({
     root,
     host: setting('IQA_HOST'),
@@ -106,11 +185,17 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
 }
 
 /** Reads one file of configs/ into a validated value, or says exactly what is wrong with it. */
-export function readYaml<S extends TSchema>(root: string, file: string, schema: S, prepare = (content: unknown) => content): Static<S> {
+export function readYaml<S extends TSchema>(
+  root: string,
+  file: string,
+  schema: S,
+  prepare = (content: unknown) => content,
+): Static<S> {
   try {
     return parse(schema, prepare(parseYaml(readFileSync(resolve(root, file), 'utf8'))));
   } catch (error) {
-    const reason = error instanceof ValidationError ? error.issues.map((found) => found.message).join('; ') : messageOf(error);
+    const reason =
+      error instanceof ValidationError ? error.issues.map((found) => found.message).join('; ') : messageOf(error);
     throw new ConfigError(`${file}: ${reason}`, { cause: error });
   }
 }

@@ -5,15 +5,22 @@ import { ConfigError } from '../errors.ts';
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /** An empty variable counts as unset, as everywhere in the settings. */
-export function interpolate(value: unknown, environment: Readonly<Record<string, string | undefined>>, path = ''): unknown {
+export function interpolate(
+  value: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+  path = '',
+): unknown {
   if (Array.isArray(value)) return value.map((item, index) => interpolate(item, environment, `${path}/${index}`));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolate(item, environment, `${path}/${key}`)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, interpolate(item, environment, `${path}/${key}`)]),
+    );
   }
   if (typeof value !== 'string' || !value.includes('${')) return value;
   const text = value.replaceAll(REFERENCE, (_, name: string, fallback: string | undefined) => {
     const found = environment[name]?.trim() || fallback;
-    if (found === undefined) throw new ConfigError(`Expected the environment variable ${name} for ${path} but it is not set`);
+    if (found === undefined)
+      throw new ConfigError(`Expected the environment variable ${name} for ${path} but it is not set`);
     return found;
   });
   return scalarOf(text);

@@ -13,11 +13,17 @@ export function registerProblems(app: FastifyInstance): void {
     const path = pathOf(request);
     const allowed = allowedMethods(path);
     return allowed.length > 0
-      ? new IqaError('IQA_INPUT_METHOD', `Expected ${allowed.join(' or ')} for ${path} but received ${request.method}`, { allow: allowed.join(', ') })
+      ? new IqaError(
+          'IQA_INPUT_METHOD',
+          `Expected ${allowed.join(' or ')} for ${path} but received ${request.method}`,
+          { allow: allowed.join(', ') },
+        )
       : new IqaError('IQA_INPUT_NOT_FOUND', `There is nothing at ${path}; GET /docs shows what is here`);
   };
   // Where there is nothing, it does not matter what else is wrong with the request.
-  app.setErrorHandler((error, request, reply) => sendProblem(request.is404 ? nothingThere(request) : error, request, reply));
+  app.setErrorHandler((error, request, reply) =>
+    sendProblem(request.is404 ? nothingThere(request) : error, request, reply),
+  );
   app.setNotFoundHandler((request, reply) => sendProblem(nothingThere(request), request, reply));
 }
 
@@ -26,12 +32,17 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.header('x-request-id', request.id);
   // Nobody is left to answer, and nothing of it is a fault of ours.
   if (request.raw.socket.destroyed) request.log.info({ reason: messageOf(error) }, 'Client hung up');
-  else if (known.status >= 500 && known.code !== 'IQA_BUSY') request.log.error({ err: error, code: known.code }, 'Request failed');
+  else if (known.status >= 500 && known.code !== 'IQA_BUSY')
+    request.log.error({ err: error, code: known.code }, 'Request failed');
   else request.log.info({ code: known.code, detail: known.message }, 'Request refused');
   if (known.retryAfter !== undefined) void reply.header('retry-after', String(known.retryAfter));
   if (known.allow !== undefined) void reply.header('allow', known.allow);
   if (known.etag !== undefined) void reply.header('etag', known.etag);
-  return reply.code(known.status).type('application/problem+json').serializer(JSON.stringify).send(problemOf(known, request.id));
+  return reply
+    .code(known.status)
+    .type('application/problem+json')
+    .serializer(JSON.stringify)
+    .send(problemOf(known, request.id));
 }
 
 export function problemOf(error: IqaError, requestId: string): Problem {
@@ -43,7 +54,9 @@ export function problemOf(error: IqaError, requestId: string): Problem {
     detail: error.message,
     code: error.code,
     request_id: requestId,
-    ...(error.issues ? { errors: error.issues.map(({ path, expected, received }) => ({ path, expected, received })) } : {}),
+    ...(error.issues
+      ? { errors: error.issues.map(({ path, expected, received }) => ({ path, expected, received })) }
+      : {}),
   };
 }
 
@@ -62,23 +75,36 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
 
 export function translateError(error: unknown, request: FastifyRequest): IqaError {
   if (error instanceof IqaError) return error;
-  if (error instanceof ValidationError) return new IqaError('IQA_INPUT_INVALID', error.issues.map((issue) => issue.message).join('; '), { issues: error.issues });
+  if (error instanceof ValidationError)
+    return new IqaError('IQA_INPUT_INVALID', error.issues.map((issue) => issue.message).join('; '), {
+      issues: error.issues,
+    });
   const { code, statusCode } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected multipart/form-data or application/json but received ${request.headers['content-type']?.slice(0, 100) ?? 'no content type'}`, { cause: error });
+    return new IqaError(
+      'IQA_INPUT_MEDIA_TYPE',
+      `Expected multipart/form-data or application/json but received ${request.headers['content-type']?.slice(0, 100) ?? 'no content type'}`,
+      { cause: error },
+    );
   }
   const known = FRAMEWORK_ERRORS[code ?? ''];
   if (known) return new IqaError(known[0], known[1], { cause: error });
   // Whatever a client sends wrong below us (a broken form, a bad URL) is a 4xx; its wording is the parser's.
   if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || isFormError(error)) {
-    return new IqaError('IQA_INPUT_MALFORMED', `The request cannot be read: ${(error as Error).message}`, { cause: error });
+    return new IqaError('IQA_INPUT_MALFORMED', `The request cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
-  return new IqaError('IQA_INTERNAL', 'Something went wrong on our side; the request id finds it in the logs', { cause: error });
+  return new IqaError('IQA_INTERNAL', 'Something went wrong on our side; the request id finds it in the logs', {
+    cause: error,
+  });
 }
 
 /** The form parser throws plain errors. */
 function isFormError(error: unknown): boolean {
-  return error instanceof Error && /Multipart|boundary|Unexpected end of form|Malformed part header/i.test(error.message);
+  return (
+    error instanceof Error && /Multipart|boundary|Unexpected end of form|Malformed part header/i.test(error.message)
+  );
 }
 
 /** Remembers every route, so that a known path with another method is answered with 405 and the allowed ones. */
@@ -86,9 +112,13 @@ function watchRoutes(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     if (url.includes('*')) return;
-    routes.push({ pattern: new RegExp(`^${url.replaceAll(/[.]/g, '\\.').replaceAll(/:\w+/g, '[^/]+')}$`), methods: [method].flat() });
+    routes.push({
+      pattern: new RegExp(`^${url.replaceAll(/[.]/g, '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+      methods: [method].flat(),
+    });
   });
-  return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
+  return (path) =>
+    [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
 }
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '').slice(0, 200);
@@ -97,16 +127,20 @@ const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?
 export function refuseBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const requestId = randomUUID();
-  const known = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    ? new IqaError('IQA_INPUT_TIMEOUT', 'The request did not arrive in time')
-    : error.code === 'HPE_HEADER_OVERFLOW'
-      ? new IqaError('IQA_INPUT_TOO_LARGE', 'The headers are larger than this service takes')
-      : new IqaError('IQA_INPUT_MALFORMED', 'The request is not valid HTTP');
+  const known =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new IqaError('IQA_INPUT_TIMEOUT', 'The request did not arrive in time')
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? new IqaError('IQA_INPUT_TOO_LARGE', 'The headers are larger than this service takes')
+        : new IqaError('IQA_INPUT_MALFORMED', 'The request is not valid HTTP');
   this.log.info({ request_id: requestId, code: known.code, reason: error.code }, 'Request refused');
   const body = JSON.stringify(problemOf(known, requestId));
   const head = [
-    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`, 'Content-Type: application/problem+json', `X-Request-Id: ${requestId}`,
-    `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close',
+    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`,
+    'Content-Type: application/problem+json',
+    `X-Request-Id: ${requestId}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -18,7 +18,12 @@ const KEEP_ALIVE = ': still at work\n\n';
 type Finish = (assessment: Assessment) => Assessment;
 
 /** Waits for the first event, so that what is refused before the run begins is an ordinary problem with its own status. */
-export async function sendEvents(request: FastifyRequest, reply: FastifyReply, flight: AssessmentFlight, finish: Finish): Promise<FastifyReply> {
+export async function sendEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  flight: AssessmentFlight,
+  finish: Finish,
+): Promise<FastifyReply> {
   const events = flight.events();
   const first = await events.next();
   if (first.done) await flight.result;
@@ -28,7 +33,11 @@ export async function sendEvents(request: FastifyRequest, reply: FastifyReply, f
     yield format(await lastEvent(request, flight, finish));
   }
   // A gateway that buffers would hand over all events at the end.
-  return reply.type(EVENT_STREAM).header('cache-control', 'no-store').header('x-accel-buffering', 'no').send(Readable.from(stream()));
+  return reply
+    .type(EVENT_STREAM)
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .send(Readable.from(stream()));
 }
 
 async function* withKeepAlive(events: AsyncGenerator<ProgressEvent, void>): AsyncGenerator<string> {
@@ -58,4 +67,5 @@ async function lastEvent(request: FastifyRequest, flight: AssessmentFlight, fini
   }
 }
 
-const format = ({ event, data }: ProgressEvent | LastEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+const format = ({ event, data }: ProgressEvent | LastEvent): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -8,7 +8,8 @@ import { ValidationError } from '../../schemas/validation/model.ts';
 
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema);
-  return (value: unknown) => (validator.Check(value) ? { value } : { error: new ValidationError(httpPart ?? 'request', explain(schema, value)) });
+  return (value: unknown) =>
+    validator.Check(value) ? { value } : { error: new ValidationError(httpPart ?? 'request', explain(schema, value)) };
 };
 
 /** Fastify's own serializer reads schemas as Draft 7, which has another notation for tuples, and drops what it does not know. */
@@ -16,7 +17,11 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema, 
   const validator = Compile(schema);
   return (value: unknown) => {
     if (!validator.Check(value)) {
-      throw new Error(`The answer of ${url} breaks its schema: ${explain(schema, value).map((found) => found.message).join('; ')}`);
+      throw new Error(
+        `The answer of ${url} breaks its schema: ${explain(schema, value)
+          .map((found) => found.message)
+          .join('; ')}`,
+      );
     }
     return JSON.stringify(value);
   };

@@ -6,7 +6,7 @@ export type ProfileMeaning = 'srgb' | 'other' | 'broken';
 const PRIMARIES: Record<string, readonly number[]> = {
   rXYZ: [0.43607, 0.22249, 0.01392],
   gXYZ: [0.38515, 0.71687, 0.09708],
-  bXYZ: [0.14307, 0.06061, 0.71410],
+  bXYZ: [0.14307, 0.06061, 0.7141],
 };
 /** Published sRGB profiles differ by up to 0.0007; the next common space, Display P3, by 0.08. */
 const PRIMARY_TOLERANCE = 0.003;
@@ -33,25 +33,32 @@ type Tags = ReadonlyMap<string, Buffer>;
 function readTags(profile: Buffer): Tags {
   const count = profile.readUInt32BE(128);
   if (count > MOST_TAGS) throw new RangeError('more tags than any profile has');
-  return new Map(Array.from({ length: count }, (_, index) => {
-    const at = 132 + 12 * index;
-    const [start, bytes] = [profile.readUInt32BE(at + 4), profile.readUInt32BE(at + 8)];
-    if (start + bytes > profile.length) throw new RangeError('a tag outside of the profile');
-    return [profile.toString('latin1', at, at + 4), profile.subarray(start, start + bytes)];
-  }));
+  return new Map(
+    Array.from({ length: count }, (_, index) => {
+      const at = 132 + 12 * index;
+      const [start, bytes] = [profile.readUInt32BE(at + 4), profile.readUInt32BE(at + 8)];
+      if (start + bytes > profile.length) throw new RangeError('a tag outside of the profile');
+      return [profile.toString('latin1', at, at + 4), profile.subarray(start, start + bytes)];
+    }),
+  );
 }
 
 function hasSrgbPrimaries(tags: Tags): boolean {
   return Object.entries(PRIMARIES).every(([name, expected]) => {
     const tag = tags.get(name);
-    return tag !== undefined && expected.every((value, index) => Math.abs(tag.readInt32BE(8 + 4 * index) / 65_536 - value) < PRIMARY_TOLERANCE);
+    return (
+      tag !== undefined &&
+      expected.every((value, index) => Math.abs(tag.readInt32BE(8 + 4 * index) / 65_536 - value) < PRIMARY_TOLERANCE)
+    );
   });
 }
 
 function hasSrgbCurves(tags: Tags): boolean {
   return ['rTRC', 'gTRC', 'bTRC'].every((name) => {
     const tag = tags.get(name);
-    return tag !== undefined && PROBES.every((value) => Math.abs(evaluate(tag, value) - linearOf(value)) < CURVE_TOLERANCE);
+    return (
+      tag !== undefined && PROBES.every((value) => Math.abs(evaluate(tag, value) - linearOf(value)) < CURVE_TOLERANCE)
+    );
   });
 }
 

@@ -2,8 +2,9 @@
 
 // ITU-T T.81, table K.1, in zigzag order, as files carry it.
 const BASE = [
-  16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40, 26, 24, 22, 22, 24, 49, 35, 37, 29, 40, 58, 51, 61, 60, 57, 51,
-  56, 55, 64, 72, 92, 78, 64, 68, 87, 69, 55, 56, 80, 109, 81, 87, 95, 98, 103, 104, 103, 62, 77, 113, 121, 112, 100, 120, 92, 101, 103, 99,
+  16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40, 26, 24, 22, 22, 24, 49, 35, 37, 29, 40, 58, 51, 61,
+  60, 57, 51, 56, 55, 64, 72, 92, 78, 64, 68, 87, 69, 55, 56, 80, 109, 81, 87, 95, 98, 103, 104, 103, 62, 77, 113, 121,
+  112, 100, 120, 92, 101, 103, 99,
 ];
 
 /** The quality from 1 to 100 of the IJG scale whose table is nearest, or null when no table is found in the head of the file. */
@@ -26,7 +27,10 @@ function findLumaTable(head: Buffer): number[] | null {
   let at = 2;
   while (at + 4 <= head.length && head[at] === 0xff) {
     const marker = head[at + 1] ?? 0;
-    if (marker === 0xff) { at += 1; continue; }
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
     if (marker === 0xda || marker === 0xd9) return null;
     const end = at + 2 + head.readUInt16BE(at + 2);
     if (marker === 0xdb) {
@@ -45,7 +49,10 @@ function lumaTableOf(segment: Buffer): number[] | null {
     const width = descriptor >> 4 === 0 ? 1 : 2;
     const entries = segment.subarray(at + 1, at + 1 + 64 * width);
     if (entries.length < 64 * width) return null;
-    if ((descriptor & 15) === 0) return Array.from({ length: 64 }, (_, index) => (width === 1 ? entries[index] ?? 0 : entries.readUInt16BE(index * 2)));
+    if ((descriptor & 15) === 0)
+      return Array.from({ length: 64 }, (_, index) =>
+        width === 1 ? (entries[index] ?? 0) : entries.readUInt16BE(index * 2),
+      );
     at += 1 + 64 * width;
   }
   return null;

@@ -17,8 +17,10 @@ export function createImagePathCheck({ root, requireExtension }: PathCheckOption
   return (path) => {
     const absolute = resolve(base, path);
     // Before the disk is asked: what lies outside must not even show whether it exists.
-    if (path.includes('\0') || path.split(/[\\/]/).includes('..') || !isInside(absolute)) return `Path traversal is not allowed: ${path}`;
-    if (requireExtension && !IMAGE_EXTENSIONS.includes(extname(path).toLowerCase())) return `Invalid image format: ${path}`;
+    if (path.includes('\0') || path.split(/[\\/]/).includes('..') || !isInside(absolute))
+      return `Path traversal is not allowed: ${path}`;
+    if (requireExtension && !IMAGE_EXTENSIONS.includes(extname(path).toLowerCase()))
+      return `Invalid image format: ${path}`;
     try {
       const real = realpathSync(absolute);
       if (!isInside(real)) return `Path traversal is not allowed: ${path}`;

@@ -34,9 +34,16 @@ export interface DecodingLimits {
 /** A JPEG's quantisation tables stand within so many bytes, not counting what applications hung on. */
 const TABLE_BYTES = 8_192;
 
-export async function prepareImage(file: SpooledFile, field: string, session: SpoolSession, limits: DecodingLimits): Promise<PreparedImage> {
+export async function prepareImage(
+  file: SpooledFile,
+  field: string,
+  session: SpoolSession,
+  limits: DecodingLimits,
+): Promise<PreparedImage> {
   const format = identify(file, field);
-  const structure = await readStructure(file, format).catch((error: unknown) => { throw unreadable(field, error); });
+  const structure = await readStructure(file, format).catch((error: unknown) => {
+    throw unreadable(field, error);
+  });
   // Before even the decoder's header reader sees it.
   if (structure?.size) refuseTooManyPixels(structure.size, field, limits);
   const path = format === 'bmp' ? await rewriteBmp(file, field, session, limits) : file.path;
@@ -50,15 +57,28 @@ export async function prepareImage(file: SpooledFile, field: string, session: Sp
   const info = { sha256: file.sha256, ...size, format, bytes: file.bytes, notes };
   if (!reencodes && structure) {
     const sent = await copyPicture(file, structure, session);
-    return { info, ...sent, jpegQuality: null, verify: once(() => decodeToLastRow({ path: sent.path, isJpeg }, field, size)) };
+    return {
+      info,
+      ...sent,
+      jpegQuality: null,
+      verify: once(() => decodeToLastRow({ path: sent.path, isJpeg }, field, size)),
+    };
   }
   const jpegQuality = isJpeg && structure ? readJpegQuality(await beginningOf(file, structure, TABLE_BYTES)) : null;
-  return { info, ...await normalise({ path, isJpeg, ignoreProfile: facts.profile !== 'other' }, field, session), jpegQuality, verify: () => Promise.resolve() };
+  return {
+    info,
+    ...(await normalise({ path, isJpeg, ignoreProfile: facts.profile !== 'other' }, field, session)),
+    jpegQuality,
+    verify: () => Promise.resolve(),
+  };
 }
 
 /** Brings a reference to the size of the image; flagged in its notes. */
 export async function resizeTo(image: PreparedImage, size: Size, session: SpoolSession): Promise<PreparedImage> {
-  const target = await normalise({ path: image.path, isJpeg: false, ignoreProfile: true }, 'reference', session, { width: size.width, height: size.height });
+  const target = await normalise({ path: image.path, isJpeg: false, ignoreProfile: true }, 'reference', session, {
+    width: size.width,
+    height: size.height,
+  });
   const note = `resized from ${image.info.width} × ${image.info.height} to ${size.width} × ${size.height} to match the image`;
   return { ...image, ...target, info: { ...image.info, notes: [...image.info.notes, note] } };
 }
@@ -68,8 +88,15 @@ function identify(file: SpooledFile, field: string): ImageFormat {
   const sniffed = sniff(file.head);
   if (sniffed && 'format' in sniffed) return sniffed.format;
   const accepted = ACCEPTED_FORMATS.map((format) => format.toUpperCase()).join(', ');
-  if (sniffed) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected ${accepted} for ${field} but received ${sniffed.refused}. ${sniffed.advice}.`);
-  throw unreadable(field, new StructureError(`its first bytes are those of no known image format (accepted: ${accepted})`));
+  if (sniffed)
+    throw new IqaError(
+      'IQA_INPUT_MEDIA_TYPE',
+      `Expected ${accepted} for ${field} but received ${sniffed.refused}. ${sniffed.advice}.`,
+    );
+  throw unreadable(
+    field,
+    new StructureError(`its first bytes are those of no known image format (accepted: ${accepted})`),
+  );
 }
 
 function rewriteBmp(file: SpooledFile, field: string, session: SpoolSession, limits: DecodingLimits): Promise<string> {
@@ -87,12 +114,19 @@ function rewriteBmp(file: SpooledFile, field: string, session: SpoolSession, lim
 
 function refuseStrangePixels(metadata: Metadata, field: string): void {
   const strange = REFUSED_PIXELS.find(({ applies }) => applies(metadata));
-  if (strange) throw new IqaError('IQA_INPUT_MEDIA_TYPE', `Expected ${strange.expected} for ${field} but received ${metadata.channels} × ${metadata.depth} (${metadata.space})`);
+  if (strange)
+    throw new IqaError(
+      'IQA_INPUT_MEDIA_TYPE',
+      `Expected ${strange.expected} for ${field} but received ${metadata.channels} × ${metadata.depth} (${metadata.space})`,
+    );
 }
 
 function refuseTooManyPixels({ width, height }: Size, field: string, { maxPixels }: DecodingLimits): void {
   if (width * height <= maxPixels) return;
-  throw new IqaError('IQA_INPUT_TOO_LARGE', `Expected at most ${megapixels(maxPixels)} megapixels for ${field} but received ${width} × ${height} (${megapixels(width * height)} megapixels)`);
+  throw new IqaError(
+    'IQA_INPUT_TOO_LARGE',
+    `Expected at most ${megapixels(maxPixels)} megapixels for ${field} but received ${width} × ${height} (${megapixels(width * height)} megapixels)`,
+  );
 }
 
 function uprightSize(metadata: Metadata): Size {
@@ -104,7 +138,7 @@ function uprightSize(metadata: Metadata): Size {
 
 function once(work: () => Promise<void>): () => Promise<void> {
   let result: Promise<void> | undefined;
-  return () => result ??= work();
+  return () => (result ??= work());
 }
 
 const megapixels = (pixels: number): string => (pixels / 1e6).toFixed(1).replace(/\.0$/, '');

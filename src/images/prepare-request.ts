@@ -10,7 +10,12 @@ export interface PreparedPictures {
   reference: PreparedImage | null;
 }
 
-export async function preparePictures(files: Upload['files'], align: AssessRequest['align'], session: SpoolSession, limits: DecodingLimits): Promise<PreparedPictures> {
+export async function preparePictures(
+  files: Upload['files'],
+  align: AssessRequest['align'],
+  session: SpoolSession,
+  limits: DecodingLimits,
+): Promise<PreparedPictures> {
   const imageFile = files.get('image');
   const referenceFile = files.get('reference');
   if (!imageFile) throw new TypeError('Expected the intake to have received an image');
@@ -18,16 +23,23 @@ export async function preparePictures(files: Upload['files'], align: AssessReque
     prepareImage(imageFile, 'image', session, limits),
     referenceFile ? prepareImage(referenceFile, 'reference', session, limits) : null,
   ]);
-  return { image, reference: reference && await alignReference(reference, image, align, session) };
+  return { image, reference: reference && (await alignReference(reference, image, align, session)) };
 }
 
 /** `name`: what the request calls the image. */
 export async function alignReference(
-  reference: PreparedImage, image: PreparedImage, align: AssessRequest['align'], session: SpoolSession, name = 'the image',
+  reference: PreparedImage,
+  image: PreparedImage,
+  align: AssessRequest['align'],
+  session: SpoolSession,
+  name = 'the image',
 ): Promise<PreparedImage> {
   if (reference.info.width === image.info.width && reference.info.height === image.info.height) return reference;
   if (align === 'resize') return resizeTo(reference, image.info, session);
-  throw new IqaError('IQA_INPUT_SIZE_MISMATCH', `Expected a reference of ${sizeOf(image)} pixels, the size of ${name}, but received ${sizeOf(reference)}; align=resize resizes it`);
+  throw new IqaError(
+    'IQA_INPUT_SIZE_MISMATCH',
+    `Expected a reference of ${sizeOf(image)} pixels, the size of ${name}, but received ${sizeOf(reference)}; align=resize resizes it`,
+  );
 }
 
 const sizeOf = ({ info }: PreparedImage): string => `${info.width} × ${info.height}`;

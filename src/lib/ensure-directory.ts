@@ -7,7 +7,10 @@ import { ConfigError } from '../errors.ts';
 /** The same for a folder that a setting names: what cannot be made is the setting's fault, told with its name. */
 export async function makeConfiguredFolder(path: string, setting: string, mode?: number): Promise<void> {
   await makeFolder(path, mode).catch((error: unknown) => {
-    throw new ConfigError(`Expected a folder that can be used for ${setting} but "${path}" cannot be made (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`, { cause: error });
+    throw new ConfigError(
+      `Expected a folder that can be used for ${setting} but "${path}" cannot be made (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
+      { cause: error },
+    );
   });
 }
 

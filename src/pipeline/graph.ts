@@ -15,11 +15,22 @@ export type PipelineGraph = ReturnType<typeof buildGraph>;
 
 export function buildGraph(config: PipelineConfig, log: Logger, checkpointer?: BaseCheckpointSaver) {
   return startGraph(config, log)
-    .addNode('summarizer', createStage(
-      { name: 'summarizer', timeoutMs: config.timeouts_ms.summarizer, outputOf: (update) => update.summarizer_result }, createSummarizer(config.fusion.eta),
-    ))
+    .addNode(
+      'summarizer',
+      createStage(
+        {
+          name: 'summarizer',
+          timeoutMs: config.timeouts_ms.summarizer,
+          outputOf: (update) => update.summarizer_result,
+        },
+        createSummarizer(config.fusion.eta),
+      ),
+    )
     .addEdge('executor', 'summarizer')
-    .addConditionalEdges('summarizer', (state, options) => decideNextNode(state, runOf(options).log), { planner: 'planner', __end__: END })
+    .addConditionalEdges('summarizer', (state, options) => decideNextNode(state, runOf(options).log), {
+      planner: 'planner',
+      __end__: END,
+    })
     .compile(checkpointer ? { checkpointer } : {});
 }
 
@@ -30,10 +41,22 @@ export function buildEvidenceGraph(config: PipelineConfig, log: Logger) {
 
 function startGraph({ timeouts_ms }: PipelineConfig, log: Logger) {
   return new StateGraph(createPipelineState(log))
-    .addNode('planner', createStage({ name: 'planner', timeoutMs: timeouts_ms.planner, outputOf: (update) => update.plan }, plan))
-    .addNode('executor', createStage(
-      { name: 'executor', timeoutMs: timeouts_ms.executor, reserveMs: timeouts_ms.summarizer, outputOf: (update) => update.executor_evidence }, execute,
-    ))
+    .addNode(
+      'planner',
+      createStage({ name: 'planner', timeoutMs: timeouts_ms.planner, outputOf: (update) => update.plan }, plan),
+    )
+    .addNode(
+      'executor',
+      createStage(
+        {
+          name: 'executor',
+          timeoutMs: timeouts_ms.executor,
+          reserveMs: timeouts_ms.summarizer,
+          outputOf: (update) => update.executor_evidence,
+        },
+        execute,
+      ),
+    )
     .addEdge(START, 'planner')
     .addEdge('planner', 'executor');
 }

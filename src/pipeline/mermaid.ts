@@ -2,7 +2,10 @@
 import { EDGE_LABELS, type NextNode } from './rules/replanning.ts';
 
 interface DrawableGraph {
-  getGraphAsync: () => Promise<{ nodes: Record<string, unknown>; edges: { source: string; target: string; conditional?: boolean }[] }>;
+  getGraphAsync: () => Promise<{
+    nodes: Record<string, unknown>;
+    edges: { source: string; target: string; conditional?: boolean }[];
+  }>;
 }
 
 const TERMINALS: Record<string, string> = { __start__: 'START', __end__: 'END' };
@@ -10,8 +13,12 @@ const TERMINALS: Record<string, string> = { __start__: 'START', __end__: 'END' }
 export async function visualizeGraph(graph: DrawableGraph): Promise<string> {
   const { nodes, edges } = await graph.getGraphAsync();
   const declarations = Object.keys(nodes).map((name) => `    ${declare(name)}`);
-  const arrows = edges.toSorted(byFlow(Object.keys(nodes))).map(({ source, target, conditional }) =>
-    `    ${idOf(source)} -->${conditional ? `|${escape(EDGE_LABELS[target as NextNode])}| ` : ' '}${idOf(target)}`);
+  const arrows = edges
+    .toSorted(byFlow(Object.keys(nodes)))
+    .map(
+      ({ source, target, conditional }) =>
+        `    ${idOf(source)} -->${conditional ? `|${escape(EDGE_LABELS[target as NextNode])}| ` : ' '}${idOf(target)}`,
+    );
   return [
     'graph TD',
     '    %% iter is iteration_count, max is max_replan_iterations: a limit of N allows N - 1 replans, 0 and 1 allow none',

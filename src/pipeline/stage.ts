@@ -35,7 +35,10 @@ export function createStage({ name, timeoutMs, reserveMs = 0, outputOf }: StageO
       const elapsedMs = Math.round(elapsed * 10) / 10;
       run.timings[name] = (run.timings[name] ?? 0) + elapsed;
       run.log.info({ stage: name, iteration, stage_ms: elapsedMs }, 'Stage finished');
-      run.report({ event: 'stage', data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output: outputOf(update) ?? null } });
+      run.report({
+        event: 'stage',
+        data: { stage: name, status: 'finished', iteration, elapsed_ms: elapsedMs, output: outputOf(update) ?? null },
+      });
     }
     return { ...update, carried: carriedOf(run) };
   };
@@ -57,7 +60,9 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   signal.throwIfAborted();
   let abort!: () => void;
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => { reject(signal.reason as Error); };
+    abort = () => {
+      reject(signal.reason as Error);
+    };
     signal.addEventListener('abort', abort, { once: true });
   });
   try {

@@ -41,7 +41,8 @@ export function createPipelineState(log: Pick<Logger, 'warn'>) {
 
 type PipelineStateSchema = ReturnType<typeof createPipelineState>;
 /** Channels that no node has written yet are absent. */
-export type PipelineState = Partial<PipelineStateSchema['State']> & Pick<PipelineStateSchema['State'], 'query' | 'image_path'>;
+export type PipelineState = Partial<PipelineStateSchema['State']> &
+  Pick<PipelineStateSchema['State'], 'query' | 'image_path'>;
 export type PipelineUpdate = Partial<PipelineStateSchema['Update']>;
 
 type Channel<T> = Extract<StateSchemaField<T, T>, { '~standard': unknown }>;
@@ -54,9 +55,10 @@ function channel<S extends TSchema>(schema: S, initial?: Static<S>): Channel<Sta
     '~standard': {
       version: 1,
       vendor: 'typebox',
-      validate: (value = initial) => (validator.Check(value)
-        ? { value: value }
-        : { issues: [{ message: validator.Errors(value)[0]?.message ?? 'invalid' }] }),
+      validate: (value = initial) =>
+        validator.Check(value)
+          ? { value: value }
+          : { issues: [{ message: validator.Errors(value)[0]?.message ?? 'invalid' }] },
       jsonSchema: { input: () => document, output: () => document },
     },
   };

@@ -130,5 +130,10 @@ export const NO_USAGE: ModelUsage = usageOfNothing();
 
 function usageOfNothing(): ModelUsage {
   const nothing = { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 };
-  return { ...nothing, cache_hits: 0, roles: { planner: { ...nothing }, executor: { ...nothing }, summarizer: { ...nothing } }, failed_attempts: [] };
+  return {
+    ...nothing,
+    cache_hits: 0,
+    roles: { planner: { ...nothing }, executor: { ...nothing }, summarizer: { ...nothing } },
+    failed_attempts: [],
+  };
 }

@@ -2,7 +2,7 @@
 import type { SidecarTools } from '../../schemas/sidecar.ts';
 import { ToolRegistryFile, type ToolInfo, type ToolRow } from '../../schemas/tool.ts';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
-import { byIdentity } from '../lib/weak-memoize.ts';
+import { weakMemoize } from '../lib/weak-memoize.ts';
 import { readYaml, type Licences } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -30,8 +30,13 @@ const RESEARCH_ONLY = 'LicenseRef-research-only';
 
 /** SPDX expressions joined by AND: every part counts. */
 export function isAllowed({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>, licences: Licences): boolean {
-  const named = [code.licence, ...(parameters ? [parameters.licence] : [])].flatMap((licence) => licence.split(' AND '));
-  return named.every((licence) => licences === 'any' || PERMISSIVE.has(licence) || (licences === 'research' && licence === RESEARCH_ONLY));
+  const named = [code.licence, ...(parameters ? [parameters.licence] : [])].flatMap((licence) =>
+    licence.split(' AND '),
+  );
+  return named.every(
+    (licence) =>
+      licences === 'any' || PERMISSIVE.has(licence) || (licences === 'research' && licence === RESEARCH_ONLY),
+  );
 }
 
 export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
@@ -40,7 +45,8 @@ export function createRegistry(rows: readonly ToolRow[]): ToolRegistry {
     for (const name of [row.name, ...row.aliases]) {
       const key = name.toLowerCase();
       const other = byName.get(key);
-      if (other && other !== row) throw new ConfigError(`configs/tools.yaml: "${name}" names both ${other.name} and ${row.name}`);
+      if (other && other !== row)
+        throw new ConfigError(`configs/tools.yaml: "${name}" names both ${other.name} and ${row.name}`);
       byName.set(key, row);
     }
   }
@@ -59,13 +65,16 @@ export function describeTools(registry: ToolRegistry, offered: SidecarTools | nu
 }
 
 /** The rows that can be run now. */
-export const runnableTools = (registry: ToolRegistry, offered: SidecarTools): readonly ToolRow[] => described(registry)(offered).runnable;
+export const runnableTools = (registry: ToolRegistry, offered: SidecarTools): readonly ToolRow[] =>
+  described(registry)(offered).runnable;
 
 /** Once for each answer of the sidecar, which is asked now and then, instead of several times a request. */
-const described = byIdentity((registry: ToolRegistry) => byIdentity((offered: SidecarTools) => {
-  const infos = describe(registry, offered);
-  return { infos, runnable: registry.rows.filter((_, index) => infos[index]?.available) };
-}));
+const described = weakMemoize((registry: ToolRegistry) =>
+  weakMemoize((offered: SidecarTools) => {
+    const infos = describe(registry, offered);
+    return { infos, runnable: registry.rows.filter((_, index) => infos[index]?.available) };
+  }),
+);
 
 function describe(registry: ToolRegistry, offered: SidecarTools | null): ToolInfo[] {
   const byName = new Map(offered?.tools.map((tool) => [tool.name, tool]));
@@ -76,11 +85,19 @@ function describe(registry: ToolRegistry, offered: SidecarTools | null): ToolInf
   });
 }
 
-function unavailability(row: ToolRow, offered: SidecarTools | null, tool: SidecarTools['tools'][number] | undefined): string | null {
+function unavailability(
+  row: ToolRow,
+  offered: SidecarTools | null,
+  tool: SidecarTools['tools'][number] | undefined,
+): string | null {
   if (!offered) return 'The sidecar does not answer';
-  if (!tool) return row.tier === 'pyiqa' ? 'The pyiqa sidecar does not offer it or does not answer; PYIQA_SIDECAR_URL says where it runs' : 'The sidecar does not have this tool';
-  if (tool.version !== row.version) return `The registry describes version ${row.version} but the sidecar runs ${tool.version}`;
-  return tool.available ? null : tool.reason ?? 'The sidecar cannot run it';
+  if (!tool)
+    return row.tier === 'pyiqa'
+      ? 'The pyiqa sidecar does not offer it or does not answer; PYIQA_SIDECAR_URL says where it runs'
+      : 'The sidecar does not have this tool';
+  if (tool.version !== row.version)
+    return `The registry describes version ${row.version} but the sidecar runs ${tool.version}`;
+  return tool.available ? null : (tool.reason ?? 'The sidecar cannot run it');
 }
 
 /**
@@ -88,15 +105,22 @@ function unavailability(row: ToolRow, offered: SidecarTools | null, tool: Sideca
  * use it come first.
  * Tools that refuse a picture of this shorter side are left out, unless all do: then the best of them says so itself.
  */
-export function rankTools(rows: readonly ToolRow[], category: DistortionCategory, hasReference: boolean, shorterSide = Infinity): ToolRow[] {
+export function rankTools(
+  rows: readonly ToolRow[],
+  category: DistortionCategory,
+  hasReference: boolean,
+  shorterSide = Infinity,
+): ToolRow[] {
   const strength = (row: ToolRow): number => row.strengths[category] ?? 0;
   const choosable = rows.filter((row) => !row.on_request && (hasReference || row.type === 'NR'));
   const fitting = choosable.filter((row) => row.min_side <= shorterSide);
-  return (fitting.length > 0 ? fitting : choosable)
-    .toSorted((a, b) => Number(b.type === 'FR') - Number(a.type === 'FR')
-      || b.precedence - a.precedence
-      || strength(b) - strength(a)
-      || costOf(a) - costOf(b));
+  return (fitting.length > 0 ? fitting : choosable).toSorted(
+    (a, b) =>
+      Number(b.type === 'FR') - Number(a.type === 'FR') ||
+      b.precedence - a.precedence ||
+      strength(b) - strength(a) ||
+      costOf(a) - costOf(b),
+  );
 }
 
 const costOf = (row: ToolRow): number => row.cost_ms_per_megapixel ?? Number.MAX_VALUE;

@@ -19,5 +19,7 @@ export function watchUpload({ raw }: FastifyRequest, idleMs: number, onStall: ()
     }
   }, LOOK_EVERY_MS);
   timer.unref();
-  return () => { clearInterval(timer); };
+  return () => {
+    clearInterval(timer);
+  };
 }

@@ -43,11 +43,7 @@ export async function createSpool(parent: string | null): Promise<Spool> {
   await makeConfiguredFolder(base, 'IQA_SPOOL_DIR', 0o777);
   await sweep(base);
   const dir = await mkdtemp(join(base, `${PREFIX}${process.pid}-`));
-  return {
-    dir,
-    open: () => openSession(dir),
-    close: () => rm(dir, { recursive: true, force: true }),
-  };
+  return { dir, open: () => openSession(dir), close: () => rm(dir, { recursive: true, force: true }) };
 }
 
 // The host's name: process ids mean nothing beyond it, and containers may share a folder.
@@ -66,8 +62,13 @@ function openSession(dir: string): SpoolSession {
   let closed = false;
   let holders = 0;
   // Not rm, which looks at each path first.
-  const remove = (path: string) => unlink(path).catch((error: unknown) => { if (!isMissing(error)) throw error; });
-  const removeAll = async () => { await Promise.all(paths.map(remove)); };
+  const remove = (path: string) =>
+    unlink(path).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  const removeAll = async () => {
+    await Promise.all(paths.map(remove));
+  };
   const isOver = () => closed && holders === 0;
 
   async function produce<T>(work: (path: string) => Promise<T>, path = join(dir, randomUUID())): Promise<T> {
@@ -84,7 +85,7 @@ function openSession(dir: string): SpoolSession {
     produce: (work) => produce(work),
     write(source) {
       const id = randomUUID();
-      return produce(async (path) => ({ id, path, ...await store(source, path) }), join(dir, id));
+      return produce(async (path) => ({ id, path, ...(await store(source, path)) }), join(dir, id));
     },
     async hold(work) {
       holders += 1;
@@ -111,7 +112,8 @@ async function store(source: Readable, path: string): Promise<Pick<SpooledFile, 
     hash.update(chunk);
     bytes += chunk.length;
     if (head.length < KEPT_BYTES) head = Buffer.concat([head, chunk.subarray(0, KEPT_BYTES - head.length)]);
-    tail = chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
+    tail =
+      chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
   });
   await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   return { bytes, sha256: hash.digest('hex'), head, tail };

@@ -23,7 +23,11 @@ interface Received<Files> {
 
 /** How files reach the spool: from a form before the schema checks its fields, from JSON afterwards. */
 export interface Intake<Files, Json, Body> {
-  form: (request: FastifyRequest, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Record<string, unknown> }>;
+  form: (
+    request: FastifyRequest,
+    session: SpoolSession,
+    maxBytes: number,
+  ) => Promise<{ files: Files; body: Record<string, unknown> }>;
   json: (body: Json, session: SpoolSession, maxBytes: number) => Promise<{ files: Files; body: Body }>;
 }
 
@@ -37,11 +41,18 @@ export interface Door<Files, Body> {
 
 /** `seats`: how many places the request will work in at once. */
 export function buildDoor<Files, Json, Body>(
-  app: FastifyInstance, { admission, spool, limits: { maxUploadBytes }, uploadIdleMs }: DoorOptions, intake: Intake<Files, Json, Body>, seats = 1,
+  app: FastifyInstance,
+  { admission, spool, limits: { maxUploadBytes }, uploadIdleMs }: DoorOptions,
+  intake: Intake<Files, Json, Body>,
+  seats = 1,
 ): Door<Files, Body> {
   // Two files as large as they may be, and the rest; base64 is a third longer than what it carries.
-  const bodyLimit = Math.ceil((2 * maxUploadBytes + 1_000_000) * 4 / 3);
-  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, app.getDefaultJsonParser('error', 'error'));
+  const bodyLimit = Math.ceil(((2 * maxUploadBytes + 1_000_000) * 4) / 3);
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit },
+    app.getDefaultJsonParser('error', 'error'),
+  );
   const inside = new WeakMap<FastifyRequest, Received<Files>>();
   const find = (request: FastifyRequest): Received<Files> => {
     const received = inside.get(request);
@@ -54,7 +65,9 @@ export function buildDoor<Files, Json, Body>(
     async onRequest(request, reply) {
       const leave = admission.enter(seats);
       const session = spool.open();
-      const stopWatching = watchUpload(request, uploadIdleMs, () => { cutUpload(request, reply, uploadIdleMs); });
+      const stopWatching = watchUpload(request, uploadIdleMs, () => {
+        cutUpload(request, reply, uploadIdleMs);
+      });
       inside.set(request, { session, files: null, stopWatching });
       // Answered or hung up, the seat is free and the files go.
       reply.raw.once('close', () => {
@@ -66,7 +79,11 @@ export function buildDoor<Files, Json, Body>(
     // Before validation: the schema then checks exactly the form that is published.
     async preValidation(request, reply) {
       if (!request.isMultipart()) {
-        if (request.body === undefined) throw new IqaError('IQA_INPUT_MEDIA_TYPE', 'Expected a body of multipart/form-data or application/json but received none');
+        if (request.body === undefined)
+          throw new IqaError(
+            'IQA_INPUT_MEDIA_TYPE',
+            'Expected a body of multipart/form-data or application/json but received none',
+          );
         refuseDepth(request.body, 'the body');
         return;
       }
@@ -82,7 +99,9 @@ export function buildDoor<Files, Json, Body>(
     async receivedBy(request) {
       const { session, files, stopWatching } = find(request);
       stopWatching();
-      const upload = files ? { files, body: request.body as Body } : await intake.json(request.body as Json, session, maxUploadBytes);
+      const upload = files
+        ? { files, body: request.body as Body }
+        : await intake.json(request.body as Json, session, maxUploadBytes);
       return { session, ...upload };
     },
   };
@@ -91,5 +110,12 @@ export function buildDoor<Files, Json, Body>(
 function cutUpload(request: FastifyRequest, reply: FastifyReply, idleMs: number): void {
   if (reply.sent) return;
   void reply.header('connection', 'close');
-  sendProblem(new IqaError('IQA_INPUT_TIMEOUT', `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`), request, reply);
+  sendProblem(
+    new IqaError(
+      'IQA_INPUT_TIMEOUT',
+      `Expected the request to keep coming but received nothing for ${idleMs / 1000} s`,
+    ),
+    request,
+    reply,
+  );
 }

@@ -45,7 +45,10 @@ export function createBackends({ models, providers }: Pick<Config, 'models' | 'p
   for (const [name, row] of Object.entries(models.backends)) {
     const provider = providers[row.provider];
     if (!provider) continue;
-    const entry = provider.lacks === null ? createBackend(name, row, provider, { redact, fetch: guarded }, models.breaker) : { name, lacks: provider.lacks };
+    const entry =
+      provider.lacks === null
+        ? createBackend(name, row, provider, { redact, fetch: guarded }, models.breaker)
+        : { name, lacks: provider.lacks };
     for (const spelling of [name, ...row.aliases]) found.set(spelling.toLowerCase(), entry);
   }
   const resolve = (name: string) => found.get(name.toLowerCase()) ?? null;
@@ -62,13 +65,35 @@ export function createBackends({ models, providers }: Pick<Config, 'models' | 'p
   return { meaningOf, resolve, supported: [AUTO, EMBEDDED, ...Object.keys(models.backends).map(describe)] };
 }
 
-function createBackend(name: string, row: BackendRow, provider: Provider, guard: Pick<ClientSettings, 'redact' | 'fetch'>, breaker: Parameters<typeof createCircuitBreaker>[0]): Backend {
+function createBackend(
+  name: string,
+  row: BackendRow,
+  provider: Provider,
+  guard: Pick<ClientSettings, 'redact' | 'fetch'>,
+  breaker: Parameters<typeof createCircuitBreaker>[0],
+): Backend {
   const capabilities = {
-    structuredOutput: row.structured_output, logprobs: row.logprobs, maxImages: row.max_images, grounding: row.grounding, sampling: row.sampling,
+    structuredOutput: row.structured_output,
+    logprobs: row.logprobs,
+    maxImages: row.max_images,
+    grounding: row.grounding,
+    sampling: row.sampling,
   };
   const client = CREATORS[provider.kind]({
-    model: row.model, baseUrl: provider.baseUrl, revealKey: () => provider.key?.reveal() ?? '', capabilities,
-    maxTokensField: row.max_tokens_field, extra: row.extra, ...guard,
+    model: row.model,
+    baseUrl: provider.baseUrl,
+    revealKey: () => provider.key?.reveal() ?? '',
+    capabilities,
+    maxTokensField: row.max_tokens_field,
+    extra: row.extra,
+    ...guard,
   });
-  return { name, model: row.model, capabilities, prices: row.usd_per_million_tokens, client, breaker: createCircuitBreaker(breaker) };
+  return {
+    name,
+    model: row.model,
+    capabilities,
+    prices: row.usd_per_million_tokens,
+    client,
+    breaker: createCircuitBreaker(breaker),
+  };
 }

@@ -31,14 +31,17 @@ export interface Reservation {
 }
 
 export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
-  const used = Object.fromEntries(ROLES.map((role) => [role, { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 }])) as Record<Role, Usage>;
+  const used = Object.fromEntries(
+    ROLES.map((role) => [role, { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 }]),
+  ) as Record<Role, Usage>;
   let calls = 0;
   let committed = 0;
   return {
     reserve(role, { prices }, request) {
       const most = costOf(mostTokens(request), prices);
       if (calls >= max_calls) return { refused: `the limit of ${max_calls} model calls is reached` };
-      if (max_cost_usd !== null && committed + most > max_cost_usd) return { refused: `another model call could cross the limit of ${max_cost_usd} USD` };
+      if (max_cost_usd !== null && committed + most > max_cost_usd)
+        return { refused: `another model call could cross the limit of ${max_cost_usd} USD` };
       calls += 1;
       committed += most;
       used[role].calls += 1;
@@ -51,12 +54,16 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
           used[role].output_tokens += usage.outputTokens;
           used[role].cost_usd += cost;
         },
-        release(certainlyFree) { if (certainlyFree) committed -= most; },
+        release(certainlyFree) {
+          if (certainlyFree) committed -= most;
+        },
       };
     },
     hasRoomToSpare({ prices }, request) {
       const most = costOf(mostTokens(request), prices);
-      return calls + SPARE_CALLS <= max_calls && (max_cost_usd === null || committed + SPARE_CALLS * most <= max_cost_usd);
+      return (
+        calls + SPARE_CALLS <= max_calls && (max_cost_usd === null || committed + SPARE_CALLS * most <= max_cost_usd)
+      );
     },
     usage: () => ({ ...total(Object.values(used)), roles: mapValues(used, rounded) }),
   };
@@ -70,23 +77,41 @@ const PIXELS_PER_TOKEN = 500;
 
 /** More than any call takes: text has three to four characters a token, pictures 700 or more pixels. */
 function mostTokens({ system, turns, pictures, schema, maxTokens }: VLMRequest): TokenUsage {
-  const characters = system.length + turns.reduce((sum, turn) => sum + turn.text.length, 0) + (schema ? JSON.stringify(schema.document).length : 0);
+  const characters =
+    system.length +
+    turns.reduce((sum, turn) => sum + turn.text.length, 0) +
+    (schema ? JSON.stringify(schema.document).length : 0);
   const pixels = pictures.reduce((sum, { width, height }) => sum + width * height, 0);
-  const inputTokens = Math.ceil(characters / CHARACTERS_PER_TOKEN + pixels / PIXELS_PER_TOKEN) + 500 * (1 + pictures.length);
+  const inputTokens =
+    Math.ceil(characters / CHARACTERS_PER_TOKEN + pixels / PIXELS_PER_TOKEN) + 500 * (1 + pictures.length);
   return { inputTokens, cachedInputTokens: 0, writtenInputTokens: inputTokens, outputTokens: maxTokens };
 }
 
 /** Never below zero: a server that tells of more cached tokens than it read earns nobody money. */
-function costOf({ inputTokens, cachedInputTokens, writtenInputTokens, outputTokens }: TokenUsage, prices: Backend['prices']): number {
+function costOf(
+  { inputTokens, cachedInputTokens, writtenInputTokens, outputTokens }: TokenUsage,
+  prices: Backend['prices'],
+): number {
   const cached = Math.min(cachedInputTokens, inputTokens);
   const written = Math.min(writtenInputTokens, inputTokens - cached);
   const plain = inputTokens - cached - written;
-  return (plain * prices.input + cached * prices.cached_input + written * (prices.cache_write ?? prices.input) + outputTokens * prices.output) / 1e6;
+  return (
+    (plain * prices.input +
+      cached * prices.cached_input +
+      written * (prices.cache_write ?? prices.input) +
+      outputTokens * prices.output) /
+    1e6
+  );
 }
 
 function total(roles: readonly Usage[]): Usage {
   const sum = (field: keyof Usage) => roles.reduce((result, usage) => result + usage[field], 0);
-  return rounded({ calls: sum('calls'), input_tokens: sum('input_tokens'), output_tokens: sum('output_tokens'), cost_usd: sum('cost_usd') });
+  return rounded({
+    calls: sum('calls'),
+    input_tokens: sum('input_tokens'),
+    output_tokens: sum('output_tokens'),
+    cost_usd: sum('cost_usd'),
+  });
 }
 
 /** A millionth of a dollar is fine enough. */

@@ -13,86 +13,133 @@ export const PROVIDER_KINDS = ['openai', 'anthropic', 'google', 'openai-compatib
 const closed = { additionalProperties: false } as const;
 const Milliseconds = (value: number) => Type.Integer({ minimum: 1, default: value });
 
-const Provider = Type.Object({
-  kind: Type.Enum([...PROVIDER_KINDS]),
-  base_url: Nullable(NonBlank('Address of the API.'), 'Null: known by its environment variable only.'),
-  base_url_env: Nullable(NonBlank('Environment variable.'), 'Overrides base_url when it is set.'),
-  api_key_env: Nullable(NonBlank('Environment variable.'), 'Holds the key; null: the server needs none.'),
-}, closed);
+const Provider = Type.Object(
+  {
+    kind: Type.Enum([...PROVIDER_KINDS]),
+    base_url: Nullable(NonBlank('Address of the API.'), 'Null: known by its environment variable only.'),
+    base_url_env: Nullable(NonBlank('Environment variable.'), 'Overrides base_url when it is set.'),
+    api_key_env: Nullable(NonBlank('Environment variable.'), 'Holds the key; null: the server needs none.'),
+  },
+  closed,
+);
 
-const Backend = Type.Object({
-  provider: NonBlank('A provider of this file.'),
-  model: NonBlank("The provider's model id."),
-  aliases: Type.Array(NonBlank('Another name.'), { default: [] }),
-  structured_output: Type.Boolean({ default: true }),
-  logprobs: Type.Integer({ minimum: 0, maximum: 20, default: 0 }),
-  max_images: Type.Integer({ minimum: 1, default: 8 }),
-  grounding: Type.Boolean({ default: false }),
-  sampling: Type.Enum(['both', 'temperature', 'none'], { default: 'both' }),
-  max_tokens_field: Type.Enum(['max_tokens', 'max_completion_tokens'], { default: 'max_tokens' }),
-  extra: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
-  usd_per_million_tokens: Type.Object({
-    input: Type.Number({ minimum: 0 }), cached_input: Type.Number({ minimum: 0 }), output: Type.Number({ minimum: 0 }),
-    // Where writing to the provider's prompt cache costs more than reading plain input.
-    cache_write: Type.Optional(Type.Number({ minimum: 0 })),
-  }, closed),
-}, closed);
+const Backend = Type.Object(
+  {
+    provider: NonBlank('A provider of this file.'),
+    model: NonBlank("The provider's model id."),
+    aliases: Type.Array(NonBlank('Another name.'), { default: [] }),
+    structured_output: Type.Boolean({ default: true }),
+    logprobs: Type.Integer({ minimum: 0, maximum: 20, default: 0 }),
+    max_images: Type.Integer({ minimum: 1, default: 8 }),
+    grounding: Type.Boolean({ default: false }),
+    sampling: Type.Enum(['both', 'temperature', 'none'], { default: 'both' }),
+    max_tokens_field: Type.Enum(['max_tokens', 'max_completion_tokens'], { default: 'max_tokens' }),
+    extra: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+    usd_per_million_tokens: Type.Object(
+      {
+        input: Type.Number({ minimum: 0 }),
+        cached_input: Type.Number({ minimum: 0 }),
+        output: Type.Number({ minimum: 0 }),
+        // Where writing to the provider's prompt cache costs more than reading plain input.
+        cache_write: Type.Optional(Type.Number({ minimum: 0 })),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
 export type BackendRow = Static<typeof Backend>;
 
-const RoleSettings = Type.Object({
-  backend: NonBlank('A back end, "auto" or "embedded".'),
-  temperature: Type.Number({ minimum: 0, maximum: 2, default: 0 }),
-  top_p: Type.Number({ minimum: 0, maximum: 1, default: 0.1 }),
-  max_tokens: Type.Integer({ minimum: 16, default: 2048 }),
-  retry_attempts: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
-  fallback_backend: Nullable(NonBlank('A back end.'), 'Asked when the first one gave no valid answer.'),
-  timeout: Milliseconds(10_000),
-  degrade: Type.Enum(['embedded', 'none'], { default: 'embedded' }),
-}, closed);
+const RoleSettings = Type.Object(
+  {
+    backend: NonBlank('A back end, "auto" or "embedded".'),
+    temperature: Type.Number({ minimum: 0, maximum: 2, default: 0 }),
+    top_p: Type.Number({ minimum: 0, maximum: 1, default: 0.1 }),
+    max_tokens: Type.Integer({ minimum: 16, default: 2048 }),
+    retry_attempts: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
+    fallback_backend: Nullable(NonBlank('A back end.'), 'Asked when the first one gave no valid answer.'),
+    timeout: Milliseconds(10_000),
+    degrade: Type.Enum(['embedded', 'none'], { default: 'embedded' }),
+  },
+  closed,
+);
 export type RoleSettings = Static<typeof RoleSettings>;
 
-const schema = Type.Object({
-  reasoning: Type.Enum(['merged', 'paper'], { default: 'merged' }),
-  planner_certain_from: Type.Number({ minimum: 0, default: 0.9, description: "Confidence of the embedded planner from which on no model plans; above 1: a model always does." }),
-  executor_ahead_from: Type.Number({ minimum: 0, default: 0.85, description: "Confidence of the embedded planner from which on the executor's call is made beside the planner's; above 1: never." }),
-  speculation: Type.Boolean({ default: true, description: 'Whether the tools, and the executor where the plan is likely, begin while the model thinks.' }),
-  limits: Type.Object({
-    max_calls: Type.Integer({ minimum: 0, default: 12 }),
-    max_cost_usd: Nullable(Type.Number({ minimum: 0 }), 'Null: no limit.'),
-  }, { ...closed, default: {} }),
-  pictures: Type.Object({
-    long_side: Type.Integer({ minimum: 64, default: 1024 }), crop_long_side: Type.Integer({ minimum: 64, default: 2048 }),
-  }, { ...closed, default: {} }),
-  backoff: Type.Object({ first: Milliseconds(500), longest: Milliseconds(8_000) }, { ...closed, default: {} }),
-  breaker: Type.Object({ failures: Type.Integer({ minimum: 1, default: 5 }), pause: Milliseconds(30_000) }, { ...closed, default: {} }),
-  cache: Type.Object({ entries: Type.Integer({ minimum: 0, default: 1000 }) }, { ...closed, default: {} }),
-  providers: Type.Record(Type.String(), Provider),
-  backends: Type.Record(Type.String(), Backend),
-  auto: Type.Array(NonBlank('A back end.'), { default: [] }),
-  planner: RoleSettings,
-  executor: RoleSettings,
-  summarizer: RoleSettings,
-}, closed);
+const schema = Type.Object(
+  {
+    reasoning: Type.Enum(['merged', 'paper'], { default: 'merged' }),
+    planner_certain_from: Type.Number({
+      minimum: 0,
+      default: 0.9,
+      description: 'Confidence of the embedded planner from which on no model plans; above 1: a model always does.',
+    }),
+    executor_ahead_from: Type.Number({
+      minimum: 0,
+      default: 0.85,
+      description:
+        "Confidence of the embedded planner from which on the executor's call is made beside the planner's; above 1: never.",
+    }),
+    speculation: Type.Boolean({
+      default: true,
+      description: 'Whether the tools, and the executor where the plan is likely, begin while the model thinks.',
+    }),
+    limits: Type.Object(
+      {
+        max_calls: Type.Integer({ minimum: 0, default: 12 }),
+        max_cost_usd: Nullable(Type.Number({ minimum: 0 }), 'Null: no limit.'),
+      },
+      { ...closed, default: {} },
+    ),
+    pictures: Type.Object(
+      {
+        long_side: Type.Integer({ minimum: 64, default: 1024 }),
+        crop_long_side: Type.Integer({ minimum: 64, default: 2048 }),
+      },
+      { ...closed, default: {} },
+    ),
+    backoff: Type.Object({ first: Milliseconds(500), longest: Milliseconds(8_000) }, { ...closed, default: {} }),
+    breaker: Type.Object(
+      { failures: Type.Integer({ minimum: 1, default: 5 }), pause: Milliseconds(30_000) },
+      { ...closed, default: {} },
+    ),
+    cache: Type.Object({ entries: Type.Integer({ minimum: 0, default: 1000 }) }, { ...closed, default: {} }),
+    providers: Type.Record(Type.String(), Provider),
+    backends: Type.Record(Type.String(), Backend),
+    auto: Type.Array(NonBlank('A back end.'), { default: [] }),
+    planner: RoleSettings,
+    executor: RoleSettings,
+    summarizer: RoleSettings,
+  },
+  closed,
+);
 export type ModelBackends = Static<typeof schema>;
 export const ModelBackendsFile = defineModel('configs/model_backends.yaml', schema, { check: checkNames });
 
 function checkNames(file: ModelBackends): Issue[] {
-  const owners = new Map<string, string>([[AUTO, AUTO], [EMBEDDED, EMBEDDED]]);
+  const owners = new Map<string, string>([
+    [AUTO, AUTO],
+    [EMBEDDED, EMBEDDED],
+  ]);
   const issues: Issue[] = [];
   for (const [name, row] of Object.entries(file.backends)) {
-    if (!Object.hasOwn(file.providers, row.provider)) issues.push(issue(`/backends/${name}/provider`, oneOf(Object.keys(file.providers)), row.provider));
+    if (!Object.hasOwn(file.providers, row.provider))
+      issues.push(issue(`/backends/${name}/provider`, oneOf(Object.keys(file.providers)), row.provider));
     for (const spelling of [name, ...row.aliases].map((text) => text.toLowerCase())) {
       const owner = owners.get(spelling);
-      if (owner !== undefined && owner !== name) issues.push(issue(`/backends/${name}/aliases`, `a name that ${owner} does not have`, spelling));
+      if (owner !== undefined && owner !== name)
+        issues.push(issue(`/backends/${name}/aliases`, `a name that ${owner} does not have`, spelling));
       owners.set(spelling, name);
     }
   }
   const check = (path: string, name: string | null, extra: string[]): void => {
     if (name === null || extra.includes(name)) return;
     const owner = owners.get(name.toLowerCase());
-    if (owner === undefined || owner === AUTO || owner === EMBEDDED) issues.push(issue(path, oneOf([...extra, ...Object.keys(file.backends)]), name));
+    if (owner === undefined || owner === AUTO || owner === EMBEDDED)
+      issues.push(issue(path, oneOf([...extra, ...Object.keys(file.backends)]), name));
   };
-  file.auto.forEach((name, index) => { check(`/auto/${index}`, name, []); });
+  file.auto.forEach((name, index) => {
+    check(`/auto/${index}`, name, []);
+  });
   for (const role of ROLES) {
     check(`/${role}/backend`, file[role].backend, [AUTO, EMBEDDED]);
     check(`/${role}/fallback_backend`, file[role].fallback_backend, []);

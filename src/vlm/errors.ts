@@ -25,7 +25,11 @@ export class VLMError extends Error {
   /** The provider's own words, for the log alone. */
   readonly providerSays: string | undefined;
 
-  constructor(kind: VLMErrorKind, message: string, details: { status?: number; retryAfterMs?: number | undefined; providerSays?: string } = {}) {
+  constructor(
+    kind: VLMErrorKind,
+    message: string,
+    details: { status?: number; retryAfterMs?: number | undefined; providerSays?: string } = {},
+  ) {
     super(message);
     this.kind = kind;
     this.code = kind === 'timeout' ? 'VLM_TIMEOUT' : `VLM_${kind.toUpperCase()}`;

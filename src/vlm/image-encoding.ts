@@ -20,11 +20,19 @@ export interface PictureSource {
   crop: (region: ScopedRegion & { box: readonly number[] }) => Promise<Picture>;
 }
 
-const PLAIN = new Map<string, Picture['mediaType']>([['jpeg', 'image/jpeg'], ['png', 'image/png'], ['webp', 'image/webp']]);
+const PLAIN = new Map<string, Picture['mediaType']>([
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['webp', 'image/webp'],
+]);
 /** Above this a picture is encoded anew even though its size in pixels would fit: providers refuse more than 5 MB, in base64 a third more than the file. */
 const MAX_BYTES = 3_000_000;
 
-export function createPictureSource(image: PreparedImage, reference: PreparedImage | null, settings: PictureSettings): PictureSource {
+export function createPictureSource(
+  image: PreparedImage,
+  reference: PreparedImage | null,
+  settings: PictureSettings,
+): PictureSource {
   const made = new Map<string, Promise<Picture>>();
   const once = (key: string, make: () => Promise<Picture>): Promise<Picture> => {
     const known = made.get(key) ?? make();
@@ -33,7 +41,10 @@ export function createPictureSource(image: PreparedImage, reference: PreparedIma
   };
   return {
     whole: () => once('whole', () => encodeWhole(image, 'The picture to judge:', settings)),
-    reference: () => (reference ? once('reference', () => encodeWhole(reference, 'The pristine reference of the same picture:', settings)) : Promise.resolve(null)),
+    reference: () =>
+      reference
+        ? once('reference', () => encodeWhole(reference, 'The pristine reference of the same picture:', settings))
+        : Promise.resolve(null),
     crop: ({ name, box }) => once(JSON.stringify([name, box]), () => encodeCrop(image, name, box, settings)),
   };
 }
@@ -50,14 +61,28 @@ async function encodeWhole(image: PreparedImage, label: string, { long_side }: P
   return encode(image, label, `${image.sha256}|${long_side}`, (picture) => fitInto(picture, long_side), JPEGS);
 }
 
-function encodeCrop(image: PreparedImage, name: string, box: readonly number[], { crop_long_side }: PictureSettings): Promise<Picture> {
+function encodeCrop(
+  image: PreparedImage,
+  name: string,
+  box: readonly number[],
+  { crop_long_side }: PictureSettings,
+): Promise<Picture> {
   const [left = 0, top = 0, width = 1, height = 1] = box;
   const label = `Crop of the region called ${JSON.stringify(name)}, at full resolution:`;
-  const key = createHash('sha256').update(JSON.stringify([image.sha256, name, box, crop_long_side])).digest('hex');
-  return encode(image, label, key, (picture) => fitInto(picture.extract({ left, top, width, height }), crop_long_side), [PNG, ...JPEGS]);
+  const key = createHash('sha256')
+    .update(JSON.stringify([image.sha256, name, box, crop_long_side]))
+    .digest('hex');
+  return encode(
+    image,
+    label,
+    key,
+    (picture) => fitInto(picture.extract({ left, top, width, height }), crop_long_side),
+    [PNG, ...JPEGS],
+  );
 }
 
-const fitInto = (picture: Sharp, side: number): Sharp => picture.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' });
+const fitInto = (picture: Sharp, side: number): Sharp =>
+  picture.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' });
 
 interface Encoding {
   mediaType: Picture['mediaType'];
@@ -66,10 +91,19 @@ interface Encoding {
 
 const PNG: Encoding = { mediaType: 'image/png', apply: (picture) => picture.png({ compressionLevel: 3 }) };
 /** The first is above what the eye sees, and does not thin out the colours; the others are for what would otherwise be refused. */
-const JPEGS: readonly Encoding[] = [95, 85, 60].map((quality) => ({ mediaType: 'image/jpeg', apply: (picture) => picture.jpeg({ quality, chromaSubsampling: '4:4:4' }) }));
+const JPEGS: readonly Encoding[] = [95, 85, 60].map((quality) => ({
+  mediaType: 'image/jpeg',
+  apply: (picture) => picture.jpeg({ quality, chromaSubsampling: '4:4:4' }),
+}));
 
 /** In the best of the encodings in which the picture is small enough. */
-async function encode(image: PreparedImage, label: string, key: string, make: (picture: Sharp) => Sharp, encodings: readonly Encoding[]): Promise<Picture> {
+async function encode(
+  image: PreparedImage,
+  label: string,
+  key: string,
+  make: (picture: Sharp) => Sharp,
+  encodings: readonly Encoding[],
+): Promise<Picture> {
   try {
     const picture = make(sharp(image.path, { failOn: 'error', limitInputPixels: false }));
     for (const [index, { mediaType, apply }] of encodings.entries()) {
@@ -79,6 +113,8 @@ async function encode(image: PreparedImage, label: string, key: string, make: (p
     }
     throw new Error('There is no encoding');
   } catch (error) {
-    throw new IqaError('IQA_INPUT_IMAGE', 'Expected a complete, undamaged picture, but its pixels cannot be decoded', { cause: error });
+    throw new IqaError('IQA_INPUT_IMAGE', 'Expected a complete, undamaged picture, but its pixels cannot be decoded', {
+      cause: error,
+    });
   }
 }

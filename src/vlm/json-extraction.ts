@@ -15,7 +15,9 @@ export function extractJson(said: string): Record<string, unknown> | undefined {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -10,7 +10,11 @@ const LETTERS: Record<string, Level> = { a: 'Excellent', b: 'Good', c: 'Fair', d
 const LEAST_MASS = 0.05;
 
 /** Probabilities from the token with which the value of `field` begins, or null where the tokens do not tell. `said`: that value, where it is known. */
-export function levelsFromLogprobs(tokens: readonly SpokenToken[] | null, field: string, said?: unknown): LevelProbabilities | null {
+export function levelsFromLogprobs(
+  tokens: readonly SpokenToken[] | null,
+  field: string,
+  said?: unknown,
+): LevelProbabilities | null {
   const place = tokens ? tokenAtValue(tokens, field, said) : null;
   if (!place) return null;
   const candidates = place.alternatives.length > 0 ? place.alternatives : [place];
@@ -45,7 +49,9 @@ export function levelsFromClassification(level: Level): LevelProbabilities {
 }
 
 /** Five numbers as a model declares them, brought to a sum of one; null where they say nothing. */
-export function levelsFromDeclaration(declared: Partial<Record<Level, number>> | null | undefined): LevelProbabilities | null {
+export function levelsFromDeclaration(
+  declared: Partial<Record<Level, number>> | null | undefined,
+): LevelProbabilities | null {
   const values = LEVELS.map((level) => Math.max(0, declared?.[level] ?? 0));
   const total = values.reduce((sum, value) => sum + value, 0);
   if (!declared || !(total > 0)) return null;
@@ -66,16 +72,25 @@ function levelOfToken(token: string, asLetters: boolean): Level | undefined {
   return LEVELS.find((level) => level.toLowerCase().startsWith(word) || word.startsWith(level.toLowerCase()));
 }
 
-const lettersOf = (token: string): string => token.toLowerCase().replace(/^[^a-z]+/, '').replace(/[^a-z].*$/s, '');
+const lettersOf = (token: string): string =>
+  token
+    .toLowerCase()
+    .replace(/^[^a-z]+/, '')
+    .replace(/[^a-z].*$/s, '');
 
 /**
  * The first token that holds a letter of the value: `"field" : "` may share its tokens with what comes before and after.
  * A model that thought aloud may have named the field before: the last place with the value that counts is meant.
  */
-function tokenAtValue(tokens: readonly SpokenToken[], field: string, said: unknown): (SpokenToken & { spoken: string }) | null {
+function tokenAtValue(
+  tokens: readonly SpokenToken[],
+  field: string,
+  said: unknown,
+): (SpokenToken & { spoken: string }) | null {
   const text = tokens.map(({ token }) => token).join('');
   const matches = [...text.matchAll(new RegExp(`"${field}"\\s*:\\s*"\\s*`, 'gi'))];
-  const isMeant = ({ index, 0: opening }: RegExpExecArray) => typeof said !== 'string' || text.slice(index + opening.length).startsWith(said.trim());
+  const isMeant = ({ index, 0: opening }: RegExpExecArray) =>
+    typeof said !== 'string' || text.slice(index + opening.length).startsWith(said.trim());
   const match = matches.findLast(isMeant);
   if (!match && matches.length > 0) return null;
   // An answer that is nothing but the level.

@@ -54,7 +54,10 @@ export interface Session {
 
 /** What the first back end may use of the time, so that its fallback is not asked too late. */
 const FIRST_SHARE = 0.6;
-const shareOf = ({ signal, until }: TimeLimit): TimeLimit => ({ signal, until: performance.now() + (until - performance.now()) * FIRST_SHARE });
+const shareOf = ({ signal, until }: TimeLimit): TimeLimit => ({
+  signal,
+  until: performance.now() + (until - performance.now()) * FIRST_SHARE,
+});
 /** Less than this is not worth a call. */
 const SHORTEST_CALL_MS = 20;
 const MAX_QUOTED_REPLY = 4_000;
@@ -78,13 +81,19 @@ export function createSession(options: SessionOptions): Session {
     }
     const mine = failures.slice(before);
     const isLate = last instanceof VLMError && last.kind === 'timeout';
-    const message = mine.at(-1) ? `${mine.at(-1)?.backend ?? ''} gave no valid answer (${sentenceOf(last)})` : 'no back end can be asked';
+    const message = mine.at(-1)
+      ? `${mine.at(-1)?.backend ?? ''} gave no valid answer (${sentenceOf(last)})`
+      : 'no back end can be asked';
     throw new ModelFailure(isLate ? 'IQA_MODEL_TIMEOUT' : 'IQA_MODEL_FAILED', message, mine);
   }
 
   type Result<T> = { answer: Answered<T> } | { error: unknown; final: boolean };
 
-  async function askBackend<T extends object>(backend: Backend, { role, compose, isAhead = false }: Question<T>, time: TimeLimit): Promise<Result<T>> {
+  async function askBackend<T extends object>(
+    backend: Backend,
+    { role, compose, isAhead = false }: Question<T>,
+    time: TimeLimit,
+  ): Promise<Result<T>> {
     const composed = await compose(backend.capabilities);
     const key = cacheKey(role, backend, composed, settings[role]);
     const known = cache?.get(key) as Answered<T> | undefined;
@@ -93,7 +102,8 @@ export function createSession(options: SessionOptions): Session {
       log.debug({ role, backend: backend.name, task: composed.task }, 'Model answer from the cache');
       return { answer: known };
     }
-    if (isAhead && !budget.hasRoomToSpare(backend, requestOf(composed, backend, settings[role], null))) throw new NoRoom('The budget has no room for a call that may be in vain');
+    if (isAhead && !budget.hasRoomToSpare(backend, requestOf(composed, backend, settings[role], null)))
+      throw new NoRoom('The budget has no room for a call that may be in vain');
     // Loading an SDK is not the provider's fault: it must not count as its time.
     await backend.client.warmUp();
     let complaint: Complaint | null = null;
@@ -110,7 +120,8 @@ export function createSession(options: SessionOptions): Session {
         if (refusesLogprobs(failed, backend)) return askBackend(backend, { role, compose, isAhead }, time);
         if (failed instanceof OutOfBudget) return { error: failed, final: true };
         if (time.until - performance.now() < SHORTEST_CALL_MS) return { error: failed, final: false };
-        if (attempt >= settings[role].retry_attempts || (failed instanceof VLMError && failed.retry === 'never')) return { error: failed, final: false };
+        if (attempt >= settings[role].retry_attempts || (failed instanceof VLMError && failed.retry === 'never'))
+          return { error: failed, final: false };
         if (failed instanceof VLMError && failed.retry === 'later') {
           const wait = backoffMs(attempt, options.backoff, failed.retryAfterMs, random);
           // Whoever asks us to wait longer than there is time leaves it to the next back end.
@@ -122,12 +133,17 @@ export function createSession(options: SessionOptions): Session {
   }
 
   async function attemptOnce<T extends object>(
-    backend: Backend, role: Role, composed: Composed<T>, complaint: Complaint | null, time: TimeLimit,
+    backend: Backend,
+    role: Role,
+    composed: Composed<T>,
+    complaint: Complaint | null,
+    time: TimeLimit,
   ): Promise<Answered<T>> {
     if (time.until - performance.now() < SHORTEST_CALL_MS) throw new VLMError('timeout', 'No time is left for a call');
     const request = requestOf(composed, backend, settings[role], complaint);
     // Asked first: a call that is not made counts for nobody.
-    if (!backend.breaker.admits()) throw new VLMError('circuit_open', `${backend.name} failed repeatedly and is left alone for a while`);
+    if (!backend.breaker.admits())
+      throw new VLMError('circuit_open', `${backend.name} failed repeatedly and is left alone for a while`);
     const reservation = budget.reserve(role, backend, request);
     if ('refused' in reservation) {
       backend.breaker.undecided();
@@ -140,18 +156,34 @@ export function createSession(options: SessionOptions): Session {
       const reply = await backend.client.generate(request, AbortSignal.any([time.signal, timeout]));
       backend.breaker.succeeded();
       reservation.settle(reply.usage);
-      log.debug({ role, backend: backend.name, task: composed.task, call_ms: Math.round(performance.now() - started), ...reply.usage }, 'Model answered');
-      log.trace({ role, backend: backend.name, task: composed.task, prompt: request.turns, reply: reply.text }, 'Model conversation');
+      log.debug(
+        {
+          role,
+          backend: backend.name,
+          task: composed.task,
+          call_ms: Math.round(performance.now() - started),
+          ...reply.usage,
+        },
+        'Model answered',
+      );
+      log.trace(
+        { role, backend: backend.name, task: composed.task, prompt: request.turns, reply: reply.text },
+        'Model conversation',
+      );
       return { value: readReply(composed, reply, role), backend: backend.name, model: reply.model };
     } catch (error) {
       if (error instanceof Unanswered) throw error;
-      const failed = timeout.aborted && !time.signal.aborted && isAbort(error) ? new VLMError('timeout', `No answer within ${Math.round(limit)} ms`) : error;
+      const failed =
+        timeout.aborted && !time.signal.aborted && isAbort(error)
+          ? new VLMError('timeout', `No answer within ${Math.round(limit)} ms`)
+          : error;
       reservation.release(failed instanceof VLMError && (failed.status ?? 0) >= 400);
       // A time-out that our own deadline forced says nothing about the back end.
       const isForced = failed instanceof VLMError && failed.kind === 'timeout' && limit < settings[role].timeout;
       if (failed instanceof VLMError && OUTAGES.includes(failed.kind) && !isForced) backend.breaker.failed();
       else backend.breaker.undecided();
-      if (failed instanceof VLMError && failed.retry === 'explained') throw new Unanswered(failed, { reply: '', problem: failed.message });
+      if (failed instanceof VLMError && failed.retry === 'explained')
+        throw new Unanswered(failed, { reply: '', problem: failed.message });
       throw failed;
     }
   }
@@ -159,9 +191,17 @@ export function createSession(options: SessionOptions): Session {
   function readReply<T>(composed: Composed<T>, reply: VLMReply, role: Role): T {
     const value = extractJson(reply.text);
     try {
-      if (!value && !reply.complete) throw new VLMError('truncated', 'The answer was cut off at the token limit; answer more briefly');
-      if (!value) throw new SyntaxError(reply.text.trim() === '' ? 'Expected a JSON object but received nothing' : 'Expected a JSON object but received text without one');
-      return composed.read(value, reply, (what) => { log.info({ role, task: composed.task, repaired: what }, 'Model answer repaired'); });
+      if (!value && !reply.complete)
+        throw new VLMError('truncated', 'The answer was cut off at the token limit; answer more briefly');
+      if (!value)
+        throw new SyntaxError(
+          reply.text.trim() === ''
+            ? 'Expected a JSON object but received nothing'
+            : 'Expected a JSON object but received text without one',
+        );
+      return composed.read(value, reply, (what) => {
+        log.info({ role, task: composed.task, repaired: what }, 'Model answer repaired');
+      });
     } catch (error) {
       if (!(error instanceof ValidationError || error instanceof SyntaxError || error instanceof VLMError)) throw error;
       const problem = error instanceof ValidationError ? tellIssues(error) : error.message;
@@ -171,7 +211,11 @@ export function createSession(options: SessionOptions): Session {
 
   function record(error: unknown, role: Role, backend: string, attempt: number): void {
     const failed = error instanceof Unanswered ? error.cause : error;
-    const { error_type, timestamp } = PlannerError.fromException(failed, { attempt, backend, ...(role === 'planner' ? { log } : {}) });
+    const { error_type, timestamp } = PlannerError.fromException(failed, {
+      attempt,
+      backend,
+      ...(role === 'planner' ? { log } : {}),
+    });
     const entry = { role, attempt, backend, error_type, message: sentenceOf(failed), timestamp };
     failures.push(entry);
     const providerSays = failed instanceof VLMError ? failed.providerSays : undefined;
@@ -182,12 +226,16 @@ export function createSession(options: SessionOptions): Session {
 }
 
 /** What is wrong with an answer is said with its place in it ("/plan/tool_execution"), which is no path of ours to hide. */
-const sentenceOf = (error: unknown): string => (error instanceof ValidationError ? `Invalid ${error.model}: ${tellIssues(error)}` : publicMessage(error));
+const sentenceOf = (error: unknown): string =>
+  error instanceof ValidationError ? `Invalid ${error.model}: ${tellIssues(error)}` : publicMessage(error);
 
 /** Nobody reads more, neither a model nor a person; a long list that is wrong in every line would fill the next prompt. */
 const MAX_ISSUES = 12;
 const tellIssues = ({ issues }: ValidationError): string =>
-  [...issues.slice(0, MAX_ISSUES).map((found) => found.message), ...(issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [])].join('; ');
+  [
+    ...issues.slice(0, MAX_ISSUES).map((found) => found.message),
+    ...(issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : []),
+  ].join('; ');
 
 /** The back end answered, but not what was asked. */
 class Unanswered extends Error {
@@ -204,7 +252,11 @@ class Unanswered extends Error {
 
 /** Some models of a provider give log-probabilities and some refuse the very question: such a one is not asked for them again. */
 function refusesLogprobs(error: unknown, backend: Backend): boolean {
-  const refuses = error instanceof VLMError && error.kind === 'bad_request' && /log.?prob/i.test(error.providerSays ?? '') && backend.capabilities.logprobs > 0;
+  const refuses =
+    error instanceof VLMError &&
+    error.kind === 'bad_request' &&
+    /log.?prob/i.test(error.providerSays ?? '') &&
+    backend.capabilities.logprobs > 0;
   if (refuses) backend.capabilities = { ...backend.capabilities, logprobs: 0 };
   return refuses;
 }

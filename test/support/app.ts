@@ -28,11 +28,14 @@ export interface TestAppOptions {
 
 const asLoaded = (config: Config): Config => config;
 
-export async function buildTestApp(t: Test, { environment = {}, origin, pyiqa, quiet = false, adjust = asLoaded }: TestAppOptions = {}): Promise<TestApp> {
+export async function buildTestApp(
+  t: Test,
+  { environment = {}, origin, pyiqa, quiet = false, adjust = asLoaded }: TestAppOptions = {},
+): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
   const { log, logs } = quiet ? { log: pino({ level: 'silent' }), logs: [] } : captureLog();
   const spool = await createSpool(t.testdir());
-  const sidecar = createSidecarClient(origin ?? await testSidecar(t));
+  const sidecar = createSidecarClient(origin ?? (await testSidecar(t)));
   const second = pyiqa ? createSidecarClient(pyiqa) : null;
   const app = await buildApp(config, { log, spool, sidecar, pyiqa: second });
   t.teardown(async () => {
@@ -56,12 +59,19 @@ export async function testSidecar(t: Test): Promise<SidecarOrigin> {
 
 export function sidecarCommand(args: readonly string[] = ['--workers', '1']) {
   const cwd = join(projectRoot(), 'sidecar');
-  return { command: join(cwd, '.venv/bin/python'), cwd, args: ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin', ...args] };
+  return {
+    command: join(cwd, '.venv/bin/python'),
+    cwd,
+    args: ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin', ...args],
+  };
 }
 
 export function captureLog(): { log: Logger; logs: Record<string, unknown>[] } {
   const logs: Record<string, unknown>[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) });
+  const log = pino(
+    { level: 'trace' },
+    { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   return { log, logs };
 }
 
@@ -73,7 +83,12 @@ export async function formRequest(fields: FormFields, url = '/assess'): Promise<
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string') form.append(name, value);
     else if (Buffer.isBuffer(value)) form.append(name, new Blob([new Uint8Array(value)]), `${name}.bin`);
-    else form.append(name, new Blob([new Uint8Array(value.data)], { type: value.type ?? 'application/octet-stream' }), value.filename);
+    else
+      form.append(
+        name,
+        new Blob([new Uint8Array(value.data)], { type: value.type ?? 'application/octet-stream' }),
+        value.filename,
+      );
   }
   return encodeForm(form, url);
 }
@@ -81,7 +96,8 @@ export async function formRequest(fields: FormFields, url = '/assess'): Promise<
 async function encodeForm(form: FormData, url: string): Promise<InjectOptions> {
   const encoded = new Response(form);
   return {
-    method: 'POST', url,
+    method: 'POST',
+    url,
     headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
     payload: Buffer.from(await encoded.arrayBuffer()),
   };
@@ -93,9 +109,13 @@ export interface ComparedFiles {
 }
 
 /** A multipart POST /compare: `images` repeated, a file each. */
-export async function compareRequest({ images, reference }: ComparedFiles, fields: Record<string, string> = {}): Promise<InjectOptions> {
+export async function compareRequest(
+  { images, reference }: ComparedFiles,
+  fields: Record<string, string> = {},
+): Promise<InjectOptions> {
   const form = new FormData();
-  for (const [index, image] of images.entries()) form.append('images', new Blob([new Uint8Array(image)]), `${index}.bin`);
+  for (const [index, image] of images.entries())
+    form.append('images', new Blob([new Uint8Array(image)]), `${index}.bin`);
   if (reference) form.append('reference', new Blob([new Uint8Array(reference)]), 'reference.bin');
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return encodeForm(form, '/compare');

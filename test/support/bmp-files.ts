@@ -21,7 +21,17 @@ export interface BmpOptions {
 const HEADER_BYTES = { core: 12, info: 40, os2: 64, v4: 108, v5: 124 };
 
 export function makeBmp(options: BmpOptions): Buffer {
-  const { width, height, header = 'info', bits = 24, coding = 'none', topDown = false, palette = [], masks, profile } = options;
+  const {
+    width,
+    height,
+    header = 'info',
+    bits = 24,
+    coding = 'none',
+    topDown = false,
+    palette = [],
+    masks,
+    profile,
+  } = options;
   const info = Buffer.alloc(HEADER_BYTES[header]);
   info.writeUInt32LE(info.length, 0);
   if (header === 'core') {
@@ -38,7 +48,11 @@ export function makeBmp(options: BmpOptions): Buffer {
   if (masks && info.length >= 108) masks.forEach((mask, index) => info.writeUInt32LE(mask >>> 0, 40 + 4 * index));
   else if (masks) between.push(Buffer.from(Uint32Array.from(masks.slice(0, 3)).buffer));
   if (info.length >= 108) info.writeUInt32LE(0x73524742, 56);
-  between.push(Buffer.from(palette.flatMap(([red = 0, green = 0, blue = 0]) => [blue, green, red, ...(header === 'core' ? [] : [0])])));
+  between.push(
+    Buffer.from(
+      palette.flatMap(([red = 0, green = 0, blue = 0]) => [blue, green, red, ...(header === 'core' ? [] : [0])]),
+    ),
+  );
   const rows = Array.from({ length: height }, (_, row) => (topDown ? row : height - 1 - row));
   const body = coding === 'rle' ? runLengths(options, rows) : Buffer.concat(rows.map((row) => packRow(options, row)));
   const start = 14 + info.length + between.reduce((sum, part) => sum + part.length, 0);
@@ -54,18 +68,22 @@ export function makeBmp(options: BmpOptions): Buffer {
   return Buffer.concat([file, info, ...between, body, profile ?? Buffer.alloc(0)]);
 }
 
-const colourAt = ({ pixels, width }: BmpOptions, row: number, column: number): number[] => [...pixels.subarray(3 * (row * width + column), 3 * (row * width + column) + 3)];
+const colourAt = ({ pixels, width }: BmpOptions, row: number, column: number): number[] => [
+  ...pixels.subarray(3 * (row * width + column), 3 * (row * width + column) + 3),
+];
 
 function indexAt(options: BmpOptions, row: number, column: number): number {
   const colour = colourAt(options, row, column);
-  const index = (options.palette ?? []).findIndex((entry) => entry.every((value, channel) => value === colour[channel]));
+  const index = (options.palette ?? []).findIndex((entry) =>
+    entry.every((value, channel) => value === colour[channel]),
+  );
   if (index < 0) throw new Error(`The palette has no ${colour.join()}`);
   return index;
 }
 
 function packRow(options: BmpOptions, row: number): Buffer {
   const { width, bits = 24, alpha } = options;
-  const packed = Buffer.alloc(Math.ceil(width * bits / 32) * 4);
+  const packed = Buffer.alloc(Math.ceil((width * bits) / 32) * 4);
   const masks = options.masks ?? (bits === 16 ? [0x7c00, 0x3e0, 0x1f, 0] : [0xff0000, 0xff00, 0xff, 0]);
   for (let column = 0; column < width; column += 1) {
     if (bits <= 8) {
@@ -85,9 +103,9 @@ function packRow(options: BmpOptions, row: number): Buffer {
 
 function placeUnder(mask: number, value: number): number {
   if (mask === 0) return 0;
-  const shift = Math.log2(mask & -mask) || (31 - Math.clz32(mask & -mask));
+  const shift = Math.log2(mask & -mask) || 31 - Math.clz32(mask & -mask);
   const most = mask / 2 ** shift;
-  return Math.round(value * most / 255) * 2 ** shift;
+  return Math.round((value * most) / 255) * 2 ** shift;
 }
 
 /** Runs where pixels repeat, literal stretches where they do not; every second row ends with a skip to its end. */
@@ -105,7 +123,13 @@ function runLengths(options: BmpOptions, rows: number[]): Buffer {
         at += length;
       } else {
         const literal = indices.slice(at, at + Math.min(5, width - at));
-        const bytes = bits === 8 ? literal : Array.from({ length: Math.ceil(literal.length / 2) }, (_, pair) => (literal[2 * pair]! << 4) | (literal[2 * pair + 1] ?? 0));
+        const bytes =
+          bits === 8
+            ? literal
+            : Array.from(
+                { length: Math.ceil(literal.length / 2) },
+                (_, pair) => (literal[2 * pair]! << 4) | (literal[2 * pair + 1] ?? 0),
+              );
         out.push(0, literal.length, ...bytes, ...(bytes.length % 2 === 1 ? [0] : []));
         at += literal.length;
       }

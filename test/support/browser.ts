@@ -9,7 +9,10 @@ const BROWSER = '/usr/bin/chromium';
 export const browserIsMissing = existsSync(BROWSER) ? false : `needs ${BROWSER} (apt install chromium)`;
 
 export async function openPage(t: Test): Promise<Page> {
-  const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+  const browser = await chromium.launch({
+    executablePath: BROWSER,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
   t.teardown(() => browser.close());
   return browser.newPage();
 }

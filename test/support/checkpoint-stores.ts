@@ -41,36 +41,53 @@ async function openSqlite(t: Test): Promise<TestStore> {
   return {
     environment: { IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: dir },
     postgres: null,
-    counts: async () => ({ runs: count('runs'), stages: count('checkpoints') + count('writes'), pictures: picturesIn(dir) }),
-    change: async (sql) => { read(sql); },
+    counts: async () => ({
+      runs: count('runs'),
+      stages: count('checkpoints') + count('writes'),
+      pictures: picturesIn(dir),
+    }),
+    change: async (sql) => {
+      read(sql);
+    },
   };
 }
 
 async function openPostgres(t: Test): Promise<TestStore> {
   const dir = makeFolder(t);
   const postgres = await startPostgres(t);
-  const count = async (table: string) => Number(await valueIn(postgres.url, `SELECT count(*) FROM agentic_iqa.${table}`));
+  const count = async (table: string) =>
+    Number(await valueIn(postgres.url, `SELECT count(*) FROM agentic_iqa.${table}`));
   return {
     environment: { IQA_CHECKPOINTS: 'postgres', IQA_CHECKPOINTS_DIR: dir, IQA_CHECKPOINTS_URL: postgres.url },
     postgres,
     counts: async () => ({
-      runs: await count('runs'), stages: await count('checkpoints') + await count('checkpoint_writes') + await count('checkpoint_blobs'), pictures: picturesIn(dir),
+      runs: await count('runs'),
+      stages: (await count('checkpoints')) + (await count('checkpoint_writes')) + (await count('checkpoint_blobs')),
+      pictures: picturesIn(dir),
     }),
-    change: async (sql) => { await valueIn(postgres.url, sql.replaceAll(/\bruns\b/g, 'agentic_iqa.runs')); },
+    change: async (sql) => {
+      await valueIn(postgres.url, sql.replaceAll(/\bruns\b/g, 'agentic_iqa.runs'));
+    },
   };
 }
 
 /** Not tap's own folder, of which a test has but one. */
 export function makeFolder(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), 'iqa-checkpoints-'));
-  t.teardown(() => { rmSync(dir, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
   return dir;
 }
 
-const picturesIn = (dir: string): number => (existsSync(join(dir, 'pictures')) ? readdirSync(join(dir, 'pictures')).length : 0);
+const picturesIn = (dir: string): number =>
+  existsSync(join(dir, 'pictures')) ? readdirSync(join(dir, 'pictures')).length : 0;
 
 /** An answer without what differs from run to run: ids and times. */
 export function essence(answer: Assessment): unknown {
-  return JSON.parse(JSON.stringify(answer, (key, value: unknown) =>
-    (['id', 'request_id', 'timings_ms', 'execution_time', 'timestamp'].includes(key) ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(answer, (key, value: unknown) =>
+      ['id', 'request_id', 'timings_ms', 'execution_time', 'timestamp'].includes(key) ? undefined : value,
+    ),
+  );
 }

@@ -28,6 +28,9 @@ export interface ComposeFile {
 
 export function readCompose(variables: Record<string, string> = {}): ComposeFile {
   const text = readFileSync(join(projectRoot(), 'docker-compose.yml'), 'utf8');
-  const filled = text.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_whole, name: string, fallback: string) => variables[name] ?? fallback);
+  const filled = text.replaceAll(
+    /\$\{(\w+):-([^}]*)\}/g,
+    (_whole, name: string, fallback: string) => variables[name] ?? fallback,
+  );
   return parse(filled, { merge: true }) as ComposeFile;
 }

@@ -27,21 +27,36 @@ const MAKERS = {
   // "apt" is the smallest variant that can install packages, as the official image can; like its "slim" it comes without manuals.
   debian: (folder: string) => {
     const slim = ['man', 'doc', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-    run('mmdebstrap', ['--quiet', '--variant=apt', '--dpkgopt=force-unsafe-io', '--aptopt=Acquire::Languages "none"', ...slim, 'bookworm', folder]);
+    run('mmdebstrap', [
+      '--quiet',
+      '--variant=apt',
+      '--dpkgopt=force-unsafe-io',
+      '--aptopt=Acquire::Languages "none"',
+      ...slim,
+      'bookworm',
+      folder,
+    ]);
     // Places for what an engine mounts, and as in the official image no service is started by being installed.
     for (const file of ['etc/hosts', 'etc/resolv.conf', 'mnt/authorities.pem']) writeFileSync(join(folder, file), '');
     writeFileSync(join(folder, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   },
   python: (folder: string, below: string) => {
-    const { status, stderr } = runInRoot({ base: below, layer: folder, environment: { DEBIAN_FRONTEND: 'noninteractive' }, workdir: '/' },
-      'apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-venv python-is-python3 >/dev/null', []);
+    const { status, stderr } = runInRoot(
+      { base: below, layer: folder, environment: { DEBIAN_FRONTEND: 'noninteractive' }, workdir: '/' },
+      'apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-venv python-is-python3 >/dev/null',
+      [],
+    );
     if (status !== 0) throw new Error(`Python was not installed: ${stderr.slice(-1000)}`);
   },
   // The official image has node and npm under /usr/local; ours are this machine's.
   node: (folder: string) => {
     mkdirSync(join(folder, 'usr/local/bin'), { recursive: true });
     cpSync(process.execPath, join(folder, 'usr/local/bin/node'));
-    cpSync(join(dirname(dirname(process.execPath)), 'lib/node_modules/npm'), join(folder, 'usr/local/lib/node_modules/npm'), { recursive: true, verbatimSymlinks: true });
+    cpSync(
+      join(dirname(dirname(process.execPath)), 'lib/node_modules/npm'),
+      join(folder, 'usr/local/lib/node_modules/npm'),
+      { recursive: true, verbatimSymlinks: true },
+    );
     symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(folder, 'usr/local/bin/npm'));
   },
 };

@@ -40,8 +40,15 @@ export function buildImage(context: string, folder: string): Image {
 function startStage(from: From, layer: string): Image {
   mkdirSync(layer, { recursive: true });
   return {
-    base: createBase(from.getImage() ?? ''), layer, environment: { PATH: DEFAULT_PATH },
-    workdir: '/', user: null, entrypoint: [], command: [], healthcheck: [], stopSignal: null,
+    base: createBase(from.getImage() ?? ''),
+    layer,
+    environment: { PATH: DEFAULT_PATH },
+    workdir: '/',
+    user: null,
+    entrypoint: [],
+    command: [],
+    healthcheck: [],
+    stopSignal: null,
   };
 }
 
@@ -55,22 +62,41 @@ function applyInstruction(instruction: Instruction, image: Image, context: strin
     case 'ENV':
       for (const word of words) image.environment[word.slice(0, word.indexOf('='))] = word.slice(word.indexOf('=') + 1);
       break;
-    case 'COPY': copyFiles(instruction as Copy, image, context, stages); break;
-    case 'RUN': runCommand(instruction, image); break;
-    case 'USER': image.user = words[0] ?? null; break;
-    case 'STOPSIGNAL': image.stopSignal = words[0] ?? null; break;
-    case 'ENTRYPOINT': image.entrypoint = execForm(instruction); break;
-    case 'CMD': image.command = execForm(instruction); break;
-    case 'HEALTHCHECK': image.healthcheck = JSON.parse(instruction.getRawArgumentsContent()?.replace(/^.*?CMD /s, '') ?? '') as string[]; break;
-    case 'EXPOSE': break;
-    default: throw new Error(`This builder does not know ${instruction.getKeyword()}`);
+    case 'COPY':
+      copyFiles(instruction as Copy, image, context, stages);
+      break;
+    case 'RUN':
+      runCommand(instruction, image);
+      break;
+    case 'USER':
+      image.user = words[0] ?? null;
+      break;
+    case 'STOPSIGNAL':
+      image.stopSignal = words[0] ?? null;
+      break;
+    case 'ENTRYPOINT':
+      image.entrypoint = execForm(instruction);
+      break;
+    case 'CMD':
+      image.command = execForm(instruction);
+      break;
+    case 'HEALTHCHECK':
+      image.healthcheck = JSON.parse(instruction.getRawArgumentsContent()?.replace(/^.*?CMD /s, '') ?? '') as string[];
+      break;
+    case 'EXPOSE':
+      break;
+    default:
+      throw new Error(`This builder does not know ${instruction.getKeyword()}`);
   }
 }
 
 /** Only the exec form makes the program itself process 1, which alone gets the signals. */
 function execForm(instruction: Instruction): string[] {
   const words = (instruction as JSONInstruction).getJSONStrings().map((string) => string.getJSONValue());
-  if (words.length === 0) throw new Error(`Expected the exec form for ${instruction.getKeyword()} in line ${instruction.getRange().start.line + 1}`);
+  if (words.length === 0)
+    throw new Error(
+      `Expected the exec form for ${instruction.getKeyword()} in line ${instruction.getRange().start.line + 1}`,
+    );
   return words;
 }
 
@@ -78,17 +104,29 @@ function copyFiles(copy: Copy, image: Image, context: string, stages: Map<string
   const words = copy.getArguments().map((argument) => argument.getValue());
   const target = words.pop() ?? '';
   const destination = join(image.layer, target.startsWith('/') ? target : join(image.workdir, target));
-  const from = copy.getFlags().find((flag) => flag.getName() === 'from')?.getValue();
+  const from = copy
+    .getFlags()
+    .find((flag) => flag.getName() === 'from')
+    ?.getValue();
   const allowed = from ? () => true : readIgnoreFile(context);
   for (const word of words) {
     const source = from ? join(stages.get(from)?.layer ?? '', word) : join(context, word);
-    if (!existsSync(source) || !allowed(word)) throw new Error(`COPY ${word}: not found ${from ? `in stage ${from}` : 'among the files that .dockerignore lets through'}`);
+    if (!existsSync(source) || !allowed(word))
+      throw new Error(
+        `COPY ${word}: not found ${from ? `in stage ${from}` : 'among the files that .dockerignore lets through'}`,
+      );
     const isFolder = statSync(source).isDirectory();
     const place = target.endsWith('/') && !isFolder ? join(destination, basename(word)) : destination;
     mkdirSync(dirname(place), { recursive: true });
     // Stages are finished when another copies from them, so that links will do.
     if (from) spawnSync('cp', ['--archive', '--link', '--no-target-directory', source, place]);
-    else cpSync(source, place, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: (path) => allowed(path.slice(context.length + 1)) });
+    else
+      cpSync(source, place, {
+        recursive: true,
+        preserveTimestamps: true,
+        verbatimSymlinks: true,
+        filter: (path) => allowed(path.slice(context.length + 1)),
+      });
   }
 }
 
@@ -96,12 +134,13 @@ function copyFiles(copy: Copy, image: Image, context: string, stages: Map<string
 function readIgnoreFile(context: string): (path: string) => boolean {
   const lines = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
   const inside = (path: string, name: string) => path === name || path.startsWith(`${name}/`);
-  return (path) => lines.reduce((allowed, line) => {
-    if (line.startsWith('!')) return allowed || inside(path, line.slice(1));
-    if (line === '*') return false;
-    if (line.startsWith('**/')) return allowed && !path.split('/').includes(line.slice(3));
-    throw new Error(`This builder does not know ${line} in .dockerignore`);
-  }, true);
+  return (path) =>
+    lines.reduce((allowed, line) => {
+      if (line.startsWith('!')) return allowed || inside(path, line.slice(1));
+      if (line === '*') return false;
+      if (line.startsWith('**/')) return allowed && !path.split('/').includes(line.slice(3));
+      throw new Error(`This builder does not know ${line} in .dockerignore`);
+    }, true);
 }
 
 function runCommand(instruction: Instruction, image: Image): void {
@@ -109,9 +148,14 @@ function runCommand(instruction: Instruction, image: Image): void {
   const caches = [...text.matchAll(/--mount=type=cache,target=(\S+)/g)].map(([, target]) => target ?? '');
   const command = text.replaceAll(/--mount=\S+\s+/g, '');
   const { status, stdout, stderr } = runInRoot(image, command, caches);
-  if (status !== 0) throw new Error(`RUN ${command}\nended with ${status ?? 'a signal'}:\n${stdout.slice(-2000)}\n${stderr.slice(-2000)}`);
+  if (status !== 0)
+    throw new Error(
+      `RUN ${command}\nended with ${status ?? 'a signal'}:\n${stdout.slice(-2000)}\n${stderr.slice(-2000)}`,
+    );
 }
 
 /** For tap's `skip`: false when this machine can do it. In CI a skipped test counts as failed. */
-export const builderIsMissing = process.getuid?.() === 0 && spawnSync('sh', ['-c', 'command -v mmdebstrap unshare nsenter ip curl']).status === 0
-  ? false : 'needs root, mmdebstrap, util-linux, iproute2 and curl (apt install mmdebstrap iproute2 curl)';
+export const builderIsMissing =
+  process.getuid?.() === 0 && spawnSync('sh', ['-c', 'command -v mmdebstrap unshare nsenter ip curl']).status === 0
+    ? false
+    : 'needs root, mmdebstrap, util-linux, iproute2 and curl (apt install mmdebstrap iproute2 curl)';

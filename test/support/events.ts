@@ -5,8 +5,15 @@ export interface ServerEvent {
 }
 
 export function readEvents(text: string): ServerEvent[] {
-  return text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':')).map((block) => {
-    const field = (name: string) => block.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
-    return { event: field('event'), data: JSON.parse(field('data')) as Record<string, unknown> };
-  });
+  return text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => {
+      const field = (name: string) =>
+        block
+          .split('\n')
+          .find((line) => line.startsWith(`${name}: `))
+          ?.slice(name.length + 2) ?? '';
+      return { event: field('event'), data: JSON.parse(field('data')) as Record<string, unknown> };
+    });
 }

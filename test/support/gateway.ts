@@ -23,28 +23,48 @@ export interface Gateway {
 }
 
 /** For tap's `skip`: false when nginx and openssl are there. In CI a skipped test counts as failed. */
-export const gatewayIsMissing = ['nginx', 'openssl'].every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0)
-  ? false : 'needs nginx and openssl (apt install nginx openssl)';
+export const gatewayIsMissing = ['nginx', 'openssl'].every(
+  (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0,
+)
+  ? false
+  : 'needs nginx and openssl (apt install nginx openssl)';
 
 const SCRIPT = join(projectRoot(), 'gateway/start.sh');
 
-export async function startGateway(t: Test, upstream: string, environment: Record<string, string> = {}): Promise<Gateway> {
+export async function startGateway(
+  t: Test,
+  upstream: string,
+  environment: Record<string, string> = {},
+): Promise<Gateway> {
   // Not t.testdir(), of which a test has but one.
   const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
-  t.teardown(() => { rmSync(dir, { recursive: true }); });
+  t.teardown(() => {
+    rmSync(dir, { recursive: true });
+  });
   const accessLog = join(dir, 'access.log');
   const [http = 0, https = 0, health = 0] = await freePorts(3);
   const certificate = makeCertificate(dir);
   const child = spawn('sh', [SCRIPT], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
-      PATH: process.env['PATH'], GATEWAY_RUN_DIR: join(dir, 'run'), GATEWAY_UPSTREAM: new URL(upstream).host,
-      GATEWAY_HTTP_PORT: String(http), GATEWAY_HTTPS_PORT: String(https), GATEWAY_HEALTH_PORT: String(health),
+      PATH: process.env['PATH'],
+      GATEWAY_RUN_DIR: join(dir, 'run'),
+      GATEWAY_UPSTREAM: new URL(upstream).host,
+      GATEWAY_HTTP_PORT: String(http),
+      GATEWAY_HTTPS_PORT: String(https),
+      GATEWAY_HEALTH_PORT: String(health),
       // A pipe of node's is a socket, which nobody can open anew as /dev/stdout.
-      GATEWAY_ACCESS_LOG: accessLog, GATEWAY_CERTIFICATE: certificate.path, GATEWAY_CERTIFICATE_KEY: certificate.keyPath, ...environment,
+      GATEWAY_ACCESS_LOG: accessLog,
+      GATEWAY_CERTIFICATE: certificate.path,
+      GATEWAY_CERTIFICATE_KEY: certificate.keyPath,
+      ...environment,
     },
   });
-  const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => { resolve(code); }));
+  const exited = new Promise<number | null>((resolve) =>
+    child.on('exit', (code) => {
+      resolve(code);
+    }),
+  );
   const dispatcher = new Agent({ connect: { ca: certificate.pem } });
   t.teardown(async () => {
     await dispatcher.destroy();
@@ -52,37 +72,75 @@ export async function startGateway(t: Test, upstream: string, environment: Recor
     await exited;
   });
   let complaints = '';
-  child.stderr.on('data', (chunk: Buffer) => { complaints += chunk.toString(); });
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`The gateway ended: ${complaints}`);
     return (await fetch(`http://127.0.0.1:${health}/health`).catch(() => null))?.status === 200;
   });
   const plainAddress = `http://127.0.0.1:${http}`;
   return {
-    child, exited, plainAddress, healthPort: health, dispatcher,
-    logs: () => readFileSync(accessLog, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>),
+    child,
+    exited,
+    plainAddress,
+    healthPort: health,
+    dispatcher,
+    logs: () =>
+      readFileSync(accessLog, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
     address: environment['GATEWAY_TLS'] === 'off' ? plainAddress : `https://localhost:${https}`,
   };
 }
 
 /** What the start script says when it refuses to start. */
 export function refuseGateway(environment: Record<string, string>): { status: number | null; stderr: string } {
-  return spawnSync('sh', [SCRIPT], { env: { PATH: process.env['PATH'], GATEWAY_RUN_DIR: '/nowhere', ...environment }, encoding: 'utf8', timeout: 10_000 });
+  return spawnSync('sh', [SCRIPT], {
+    env: { PATH: process.env['PATH'], GATEWAY_RUN_DIR: '/nowhere', ...environment },
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
 }
 
 export function makeCertificate(dir: string): { path: string; keyPath: string; pem: string } {
   const [path, keyPath] = [join(dir, 'fullchain.pem'), join(dir, 'privkey.pem')];
-  const wanted = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const { status, stderr, stdout } = spawnSync('openssl', ['req', '-x509', ...wanted, '-keyout', keyPath, '-out', path], { encoding: 'utf8' });
+  const wanted = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost',
+  ];
+  const { status, stderr, stdout } = spawnSync(
+    'openssl',
+    ['req', '-x509', ...wanted, '-keyout', keyPath, '-out', path],
+    { encoding: 'utf8' },
+  );
   if (status !== 0) throw new Error(`openssl made no certificate: ${stdout}${stderr}`);
   return { path, keyPath, pem: readFileSync(path, 'utf8') };
 }
 
 async function freePorts(count: number): Promise<number[]> {
   // All at once, so that they differ.
-  const servers = await Promise.all(Array.from({ length: count }, () => new Promise<ReturnType<typeof createServer>>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => { resolve(server); });
-  })));
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const server = createServer().listen(0, '127.0.0.1', () => {
+            resolve(server);
+          });
+        }),
+    ),
+  );
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;

@@ -16,7 +16,9 @@ const halt = () => {
   return new Promise<never>(() => undefined);
 };
 const app = await buildApp(config, {
-  log, spool: await createSpool(config.spoolDir), sidecar: createSidecarClient(() => config.sidecarUrl),
+  log,
+  spool: await createSpool(config.spoolDir),
+  sidecar: createSidecarClient(() => config.sidecarUrl),
   reasoners: (...parts) => {
     const select = createReasoners(...parts);
     return (backend) => {

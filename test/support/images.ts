@@ -14,28 +14,48 @@ export function makePicture({ width = 512, height = 384, seed = 1 }: PictureOpti
   const canvas = new Float64Array(width * height * 3);
   for (let at = 0; at < width * height; at += 1) {
     const down = Math.floor(at / width) / height;
-    for (const [channel, base] of [110, 140, 190].entries()) canvas[at * 3 + channel] = base + 40 * down + 6 * (texture[at] ?? 0);
+    for (const [channel, base] of [110, 140, 190].entries())
+      canvas[at * 3 + channel] = base + 40 * down + 6 * (texture[at] ?? 0);
   }
   for (const disc of makeDiscs(width, height, random)) paintDisc(canvas, width, height, texture, disc);
-  const pixels = Buffer.from(canvas.map((value) => Math.max(0, Math.min(255, Math.round(value + (random() + random() - 1) * 3)))));
+  const pixels = Buffer.from(
+    canvas.map((value) => Math.max(0, Math.min(255, Math.round(value + (random() + random() - 1) * 3)))),
+  );
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
 
-interface Disc { x: number; y: number; radius: number; color: number[]; contrast: number; shift: number }
+interface Disc {
+  x: number;
+  y: number;
+  radius: number;
+  color: number[];
+  contrast: number;
+  shift: number;
+}
 
 /** Radii with density r⁻³, as in natural scenes; large ones lie behind. */
 function makeDiscs(width: number, height: number, random: () => number): Disc[] {
   const smallest = (8 / Math.min(width, height)) ** 2;
-  return Array.from({ length: Math.round(width * height / 400) }, () => {
+  return Array.from({ length: Math.round((width * height) / 400) }, () => {
     const shade = 30 + 190 * random();
     return {
-      radius: 4 / Math.sqrt(smallest + (1 - smallest) * random()), x: random() * width, y: height * (0.25 + 0.95 * random()),
-      color: [0, 0, 0].map(() => shade + 60 * (random() - 0.5)), contrast: 5 + 15 * random(), shift: Math.floor(random() * 997),
+      radius: 4 / Math.sqrt(smallest + (1 - smallest) * random()),
+      x: random() * width,
+      y: height * (0.25 + 0.95 * random()),
+      color: [0, 0, 0].map(() => shade + 60 * (random() - 0.5)),
+      contrast: 5 + 15 * random(),
+      shift: Math.floor(random() * 997),
     };
   }).sort((a, b) => b.radius - a.radius);
 }
 
-function paintDisc(canvas: Float64Array, width: number, height: number, texture: Float64Array, { x, y, radius, color, contrast, shift }: Disc): void {
+function paintDisc(
+  canvas: Float64Array,
+  width: number,
+  height: number,
+  texture: Float64Array,
+  { x, y, radius, color, contrast, shift }: Disc,
+): void {
   for (let row = Math.max(0, Math.floor(y - radius - 1)); row < Math.min(height, y + radius + 1); row += 1) {
     for (let column = Math.max(0, Math.floor(x - radius - 1)); column < Math.min(width, x + radius + 1); column += 1) {
       // A soft edge of about a pixel: no lens draws a staircase.

@@ -2,20 +2,43 @@
 import { u32 } from './png-files.ts';
 
 /** XYZ of red, green and blue, adapted to D50. */
-export const SRGB_PRIMARIES = [[0.43607, 0.22249, 0.01392], [0.38515, 0.71687, 0.09708], [0.14307, 0.06061, 0.7141]];
+export const SRGB_PRIMARIES = [
+  [0.43607, 0.22249, 0.01392],
+  [0.38515, 0.71687, 0.09708],
+  [0.14307, 0.06061, 0.7141],
+];
 
 /** An ICC version 2 matrix profile with one gamma for all channels. */
-export function makeProfile({ primaries = SRGB_PRIMARIES, gamma, name = 'test' }: { primaries?: number[][]; gamma: number; name?: string }): Buffer {
+export function makeProfile({
+  primaries = SRGB_PRIMARIES,
+  gamma,
+  name = 'test',
+}: {
+  primaries?: number[][];
+  gamma: number;
+  name?: string;
+}): Buffer {
   const fixed = (value: number) => u32(Math.round(value * 65_536));
   const xyz = (values: number[]) => Buffer.concat([Buffer.from('XYZ \0\0\0\0', 'latin1'), ...values.map(fixed)]);
-  const curve = Buffer.concat([Buffer.from('curv\0\0\0\0\0\0\0\x01', 'latin1'), Buffer.from([gamma, Math.round((gamma % 1) * 256), 0, 0])]);
+  const curve = Buffer.concat([
+    Buffer.from('curv\0\0\0\0\0\0\0\x01', 'latin1'),
+    Buffer.from([gamma, Math.round((gamma % 1) * 256), 0, 0]),
+  ]);
   const text = Buffer.from(`${name}\0`, 'latin1');
-  const description = pad(Buffer.concat([Buffer.from('desc\0\0\0\0', 'latin1'), u32(text.length), text, Buffer.alloc(78)]));
+  const description = pad(
+    Buffer.concat([Buffer.from('desc\0\0\0\0', 'latin1'), u32(text.length), text, Buffer.alloc(78)]),
+  );
   const copyright = pad(Buffer.from('text\0\0\0\0none\0', 'latin1'));
   const tags: [string, Buffer][] = [
-    ['desc', description], ['cprt', copyright], ['wtpt', xyz([0.9642, 1, 0.8249])],
-    ['rXYZ', xyz(primaries[0]!)], ['gXYZ', xyz(primaries[1]!)], ['bXYZ', xyz(primaries[2]!)],
-    ['rTRC', curve], ['gTRC', curve], ['bTRC', curve],
+    ['desc', description],
+    ['cprt', copyright],
+    ['wtpt', xyz([0.9642, 1, 0.8249])],
+    ['rXYZ', xyz(primaries[0]!)],
+    ['gXYZ', xyz(primaries[1]!)],
+    ['bXYZ', xyz(primaries[2]!)],
+    ['rTRC', curve],
+    ['gTRC', curve],
+    ['bTRC', curve],
   ];
   let at = 132 + 12 * tags.length;
   const table = tags.map(([tag, data]) => {
@@ -40,4 +63,5 @@ export function withSegment(jpeg: Buffer, marker: number, data: Buffer): Buffer 
 }
 
 /** As JPEG carries it; longer profiles would need several segments. */
-export const withProfile = (jpeg: Buffer, profile: Buffer): Buffer => withSegment(jpeg, 0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1'), profile]));
+export const withProfile = (jpeg: Buffer, profile: Buffer): Buffer =>
+  withSegment(jpeg, 0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1'), profile]));

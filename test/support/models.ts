@@ -12,16 +12,24 @@ import { createSession, type Answered, type Question, type SessionOptions } from
 import { captureLog } from './app.ts';
 
 /** The shipped file with waits short enough for tests, and whatever else a test changes. */
-export function quickModels({ models }: Config, changes: Partial<ModelBackends> = {}, role: Partial<RoleSettings> = {}): ModelBackends {
+export function quickModels(
+  { models }: Config,
+  changes: Partial<ModelBackends> = {},
+  role: Partial<RoleSettings> = {},
+): ModelBackends {
   return {
-    ...models, backoff: { first: 4, longest: 16 },
-    planner: { ...models.planner, ...role }, executor: { ...models.executor, ...role }, summarizer: { ...models.summarizer, ...role },
+    ...models,
+    backoff: { first: 4, longest: 16 },
+    planner: { ...models.planner, ...role },
+    executor: { ...models.executor, ...role },
+    summarizer: { ...models.summarizer, ...role },
     ...changes,
   };
 }
 
 /** For buildTestApp. */
-export const withModels = (changes: Partial<ModelBackends> = {}, role: Partial<RoleSettings> = {}) =>
+export const withModels =
+  (changes: Partial<ModelBackends> = {}, role: Partial<RoleSettings> = {}) =>
   (config: Config): Config => ({ ...config, models: quickModels(config, changes, role) });
 
 export function backendsFor(environment: Record<string, string>, ...names: string[]): Backend[] {
@@ -34,8 +42,22 @@ export function backendsFor(environment: Record<string, string>, ...names: strin
 }
 
 export const SIMPLE_REQUEST: VLMRequest = {
-  system: 'You answer.', turns: [{ role: 'user', text: 'What is it?' }], pictures: [], temperature: 0, topP: 0.1, maxTokens: 100, logprobs: 0,
-  schema: { name: 'simple', document: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'], additionalProperties: false } },
+  system: 'You answer.',
+  turns: [{ role: 'user', text: 'What is it?' }],
+  pictures: [],
+  temperature: 0,
+  topP: 0.1,
+  maxTokens: 100,
+  logprobs: 0,
+  schema: {
+    name: 'simple',
+    document: {
+      type: 'object',
+      properties: { answer: { type: 'string' } },
+      required: ['answer'],
+      additionalProperties: false,
+    },
+  },
 };
 
 const Answer = Type.Object({ answer: Type.Enum(['yes', 'no']) });
@@ -44,7 +66,13 @@ const Answer = Type.Object({ answer: Type.Enum(['yes', 'no']) });
 export const YES_OR_NO: Question<{ answer: string }> = {
   role: 'planner',
   compose: async () => ({
-    task: 'yes_or_no', promptVersion: '1', system: 'You answer.', prompt: 'Is it?', pictures: [], schema: Answer, logprobs: false,
+    task: 'yes_or_no',
+    promptVersion: '1',
+    system: 'You answer.',
+    prompt: 'Is it?',
+    pictures: [],
+    schema: Answer,
+    logprobs: false,
     read: (value) => {
       const issues = explain(Answer, value);
       if (issues.length > 0) throw new ValidationError('answer', issues);
@@ -62,14 +90,27 @@ export interface TestSession extends Partial<Omit<SessionOptions, 'settings' | '
 /** Of a call and of a question: no test waits for it, and no slow machine fails by it. */
 const PATIENCE_MS = 30_000;
 
-export function sessionFor({ chain, limits = { max_calls: 12, max_cost_usd: null }, role = {}, ...options }: TestSession) {
+export function sessionFor({
+  chain,
+  limits = { max_calls: 12, max_cost_usd: null },
+  role = {},
+  ...options
+}: TestSession) {
   const { log, logs } = captureLog();
   const settings = quickModels(loadConfig({}), {}, { retry_attempts: 3, timeout: PATIENCE_MS, ...role });
   const budget = createBudget(limits);
   const session = createSession({
-    chain: { planner: chain, executor: chain, summarizer: chain }, settings, budget, backoff: settings.backoff, cache: null, log, random: () => 0.5, ...options,
+    chain: { planner: chain, executor: chain, summarizer: chain },
+    settings,
+    budget,
+    backoff: settings.backoff,
+    cache: null,
+    log,
+    random: () => 0.5,
+    ...options,
   });
-  const ask = (withinMs = PATIENCE_MS, question = YES_OR_NO, signal = new AbortController().signal) => session.ask(question, { signal, until: performance.now() + withinMs });
+  const ask = (withinMs = PATIENCE_MS, question = YES_OR_NO, signal = new AbortController().signal) =>
+    session.ask(question, { signal, until: performance.now() + withinMs });
   return { session, ask, budget, logs };
 }
 

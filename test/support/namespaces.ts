@@ -37,18 +37,45 @@ const ISOLATED = ['--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'sh', '-
 
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-interface Mount { type: string; options: string; source: string; target: string }
+interface Mount {
+  type: string;
+  options: string;
+  source: string;
+  target: string;
+}
 
 /** One RUN: as root, with the machine's network and a look at its package caches, the layer being written to. */
-export function runInRoot(image: Pick<Image, 'base' | 'layer' | 'environment' | 'workdir'>, command: string, caches: readonly string[]): SpawnSyncReturns<string> {
+export function runInRoot(
+  image: Pick<Image, 'base' | 'layer' | 'environment' | 'workdir'>,
+  command: string,
+  caches: readonly string[],
+): SpawnSyncReturns<string> {
   makeFolder(image.layer);
   const [merged = '', work = ''] = ['merged', 'work'].map((name) => makeFolder(`${image.layer}-${name}`));
-  const mounts = [bind('/etc/resolv.conf', '/etc/resolv.conf'), bind('/etc/hosts', '/etc/hosts'), ...caches.map((target, index) => throwaway(image.layer, target, index))];
+  const mounts = [
+    bind('/etc/resolv.conf', '/etc/resolv.conf'),
+    bind('/etc/hosts', '/etc/hosts'),
+    ...caches.map((target, index) => throwaway(image.layer, target, index)),
+  ];
   const authorities = process.env['NODE_EXTRA_CA_CERTS'] ?? process.env['PIP_CERT'];
   if (authorities) mounts.push(bind(authorities, '/mnt/authorities.pem'));
   const options = `lowerdir=${image.base},upperdir=${image.layer},workdir=${work}`;
-  const environment = { PATH: DEFAULT_PATH, HOME: '/root', ...networkSettings(authorities !== undefined), ...image.environment };
-  const args = [merged, options, ...mounts.flatMap(mountArguments), '--', ...inFolder(image.workdir, environment), 'sh', '-c', command];
+  const environment = {
+    PATH: DEFAULT_PATH,
+    HOME: '/root',
+    ...networkSettings(authorities !== undefined),
+    ...image.environment,
+  };
+  const args = [
+    merged,
+    options,
+    ...mounts.flatMap(mountArguments),
+    '--',
+    ...inFolder(image.workdir, environment),
+    'sh',
+    '-c',
+    command,
+  ];
   return spawnSync('unshare', [...ISOLATED, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
 }
 
@@ -57,7 +84,12 @@ function throwaway(layer: string, target: string, index: number): Mount {
   const machine = makeFolder(join(homedir(), target.replace(/^\/root\//, '')));
   const [upper = '', work = ''] = ['upper', 'work'].map((name) => makeFolder(`${layer}-cache-${index}-${name}`));
   makeFolder(join(layer, target));
-  return { type: 'overlay', options: `lowerdir=${machine},upperdir=${upper},workdir=${work}`, source: 'overlay', target };
+  return {
+    type: 'overlay',
+    options: `lowerdir=${machine},upperdir=${upper},workdir=${work}`,
+    source: 'overlay',
+    target,
+  };
 }
 
 export interface RunOptions {
@@ -75,8 +107,16 @@ export interface RunOptions {
 }
 
 /** A container: the image's user, no capability, a root that nothing can be written to, the given tmpfs. */
-export function startContainer(image: Image, { environment, command, tmpfs, volumes, network, hosts, log }: RunOptions): ChildProcess {
-  const folders = tmpfs.map((line): Mount => ({ type: 'tmpfs', options: line.slice(line.indexOf(':') + 1), source: 'tmpfs', target: line.split(':')[0] ?? '' }));
+export function startContainer(
+  image: Image,
+  { environment, command, tmpfs, volumes, network, hosts, log }: RunOptions,
+): ChildProcess {
+  const folders = tmpfs.map((line): Mount => ({
+    type: 'tmpfs',
+    options: line.slice(line.indexOf(':') + 1),
+    source: 'tmpfs',
+    target: line.split(':')[0] ?? '',
+  }));
   const bound = volumes.map((line) => bind(line.split(':')[0] ?? '', line.split(':')[1] ?? ''));
   // An engine makes the places of mounts itself.
   for (const { target } of [...folders, ...bound]) makeFolder(join(image.layer, target));
@@ -84,22 +124,45 @@ export function startContainer(image: Image, { environment, command, tmpfs, volu
   const output = openSync(log, 'a');
   chmodSync(log, 0o666);
   const args = [
-    makeFolder(`${image.layer}-container`), `lowerdir=${image.layer}:${image.base}`,
-    ...[bind(hosts, '/etc/hosts'), ...folders, ...bound].flatMap(mountArguments), '--',
-    ...restricted(image.user ?? '0:0'), ...inFolder(image.workdir, { ...image.environment, ...environment }), ...image.entrypoint, ...command,
+    makeFolder(`${image.layer}-container`),
+    `lowerdir=${image.layer}:${image.base}`,
+    ...[bind(hosts, '/etc/hosts'), ...folders, ...bound].flatMap(mountArguments),
+    '--',
+    ...restricted(image.user ?? '0:0'),
+    ...inFolder(image.workdir, { ...image.environment, ...environment }),
+    ...image.entrypoint,
+    ...command,
   ];
-  return spawn('nsenter', [`--net=/proc/${network}/ns/net`, 'unshare', ...ISOLATED, ...args], { stdio: ['ignore', output, output] });
+  return spawn('nsenter', [`--net=/proc/${network}/ns/net`, 'unshare', ...ISOLATED, ...args], {
+    stdio: ['ignore', output, output],
+  });
 }
 
 /** Another command in a running container, as its health check is. */
-export function runInContainer(pid: number, image: Image, command: readonly string[], environment: Record<string, string> = {}): SpawnSyncReturns<string> {
-  const args = [...restricted(image.user ?? '0:0'), ...inFolder(image.workdir, { ...image.environment, ...environment }), ...command];
-  return spawnSync('nsenter', ['--target', String(pid), '--mount', '--pid', '--net', '--root', ...args], { encoding: 'utf8', timeout: 20_000 });
+export function runInContainer(
+  pid: number,
+  image: Image,
+  command: readonly string[],
+  environment: Record<string, string> = {},
+): SpawnSyncReturns<string> {
+  const args = [
+    ...restricted(image.user ?? '0:0'),
+    ...inFolder(image.workdir, { ...image.environment, ...environment }),
+    ...command,
+  ];
+  return spawnSync('nsenter', ['--target', String(pid), '--mount', '--pid', '--net', '--root', ...args], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
 }
 
 /** A network with nothing but a loopback, in which containers find each other as processes of one machine do. */
 export function startNetwork(): ChildProcess {
-  return spawn('unshare', ['--net', '--kill-child=SIGKILL', '--fork', 'sh', '-c', 'ip link set lo up && echo up && exec sleep 86400'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  return spawn(
+    'unshare',
+    ['--net', '--kill-child=SIGKILL', '--fork', 'sh', '-c', 'ip link set lo up && echo up && exec sleep 86400'],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  );
 }
 
 /** The one process that a namespace's first process is to us. */
@@ -109,18 +172,41 @@ export function firstChild(pid: number): number {
 
 function restricted(user: string): string[] {
   const [uid = '', gid = ''] = user.split(':');
-  return ['setpriv', '--reuid', uid, '--regid', gid, '--clear-groups', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
+  return [
+    'setpriv',
+    '--reuid',
+    uid,
+    '--regid',
+    gid,
+    '--clear-groups',
+    '--no-new-privs',
+    '--bounding-set=-all',
+    '--inh-caps=-all',
+  ];
 }
 
 const inFolder = (folder: string, environment: Record<string, string>) => [
-  'env', '--ignore-environment', `--chdir=${folder}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+  'env',
+  '--ignore-environment',
+  `--chdir=${folder}`,
+  ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 ];
 
 /** As docker build does with proxies: how this machine reaches the registries, and whom it trusts. */
 function networkSettings(hasAuthorities: boolean): Record<string, string> {
   const names = /^(https?_proxy|no_proxy|PIP_(INDEX_URL|DEFAULT_TIMEOUT)|npm_config_registry)$/i;
-  const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<string, string>;
-  return hasAuthorities ? { ...settings, NODE_EXTRA_CA_CERTS: '/mnt/authorities.pem', PIP_CERT: '/mnt/authorities.pem', SSL_CERT_FILE: '/mnt/authorities.pem' } : settings;
+  const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<
+    string,
+    string
+  >;
+  return hasAuthorities
+    ? {
+        ...settings,
+        NODE_EXTRA_CA_CERTS: '/mnt/authorities.pem',
+        PIP_CERT: '/mnt/authorities.pem',
+        SSL_CERT_FILE: '/mnt/authorities.pem',
+      }
+    : settings;
 }
 
 const bind = (source: string, target: string): Mount => ({ type: 'none', options: 'bind', source, target });

@@ -22,9 +22,23 @@ export interface PngOptions {
   extra?: Buffer[];
 }
 
-export function makePng({ width, height, depth, colour, samples, palette, transparency, extra = [] }: PngOptions): Buffer {
+export function makePng({
+  width,
+  height,
+  depth,
+  colour,
+  samples,
+  palette,
+  transparency,
+  extra = [],
+}: PngOptions): Buffer {
   const perRow = samples.length / height;
-  const rows = Array.from({ length: height }, (_, row) => packSamples(Array.from({ length: perRow }, (_, index) => samples[row * perRow + index]!), depth));
+  const rows = Array.from({ length: height }, (_, row) =>
+    packSamples(
+      Array.from({ length: perRow }, (_, index) => samples[row * perRow + index]!),
+      depth,
+    ),
+  );
   return Buffer.concat([
     PNG_SIGNATURE,
     pngHeader(width, height, depth, colour),
@@ -43,23 +57,35 @@ function packSamples(samples: number[], depth: number): Buffer {
   if (depth === 16) return Buffer.from([0, ...samples.flatMap((value) => [value >> 8, value & 255])]);
   const perByte = 8 / depth;
   const packed = Buffer.alloc(1 + Math.ceil(samples.length / perByte));
-  samples.forEach((value, index) => { packed[1 + Math.floor(index / perByte)]! |= value << (8 - depth - depth * (index % perByte)); });
+  samples.forEach((value, index) => {
+    packed[1 + Math.floor(index / perByte)]! |= value << (8 - depth - depth * (index % perByte));
+  });
   return packed;
 }
 
 /** Inserts a chunk after the header of a PNG. */
-export const withChunk = (png: Buffer, ...chunks: Buffer[]): Buffer => Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)]);
+export const withChunk = (png: Buffer, ...chunks: Buffer[]): Buffer =>
+  Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)]);
 
 /** Two frames; the first is the picture that readers without animation show. */
 export function makeAnimatedPng(first: PngOptions, second: PngOptions): Buffer {
   const { width, height } = first;
-  const control = (sequence: number) => pngChunk('fcTL', Buffer.concat([u32(sequence), u32(width), u32(height), u32(0), u32(0), Buffer.from([0, 1, 0, 10, 0, 0])]));
+  const control = (sequence: number) =>
+    pngChunk(
+      'fcTL',
+      Buffer.concat([u32(sequence), u32(width), u32(height), u32(0), u32(0), Buffer.from([0, 1, 0, 10, 0, 0])]),
+    );
   const animation = pngChunk('acTL', Buffer.concat([u32(2), u32(0)]));
   const base = makePng({ ...first, extra: [animation, control(0)] });
   const plain = makePng(second);
   const at = plain.indexOf('IDAT') - 4;
   const pixels = plain.subarray(at + 8, at + 8 + plain.readUInt32BE(at));
-  return Buffer.concat([base.subarray(0, -12), control(1), pngChunk('fdAT', Buffer.concat([u32(2), pixels])), pngChunk('IEND')]);
+  return Buffer.concat([
+    base.subarray(0, -12),
+    control(1),
+    pngChunk('fdAT', Buffer.concat([u32(2), pixels])),
+    pngChunk('IEND'),
+  ]);
 }
 
 /** The same picture in other bytes: its data cut in two at another place. Only pixels travel on, so that a comment would change nothing. */
@@ -67,8 +93,13 @@ export function withSplitData(png: Buffer, at: number): Buffer {
   const start = png.indexOf('IDAT', 0, 'latin1') - 4;
   const length = png.readUInt32BE(start);
   const data = png.subarray(start + 8, start + 8 + length);
-  const cut = 1 + at % (length - 1);
-  return Buffer.concat([png.subarray(0, start), pngChunk('IDAT', data.subarray(0, cut)), pngChunk('IDAT', data.subarray(cut)), png.subarray(start + 12 + length)]);
+  const cut = 1 + (at % (length - 1));
+  return Buffer.concat([
+    png.subarray(0, start),
+    pngChunk('IDAT', data.subarray(0, cut)),
+    pngChunk('IDAT', data.subarray(cut)),
+    png.subarray(start + 12 + length),
+  ]);
 }
 
 export function u32(value: number): Buffer {

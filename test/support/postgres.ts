@@ -8,7 +8,12 @@ import type { Test } from 'tap';
 import { until } from './service.ts';
 
 const VERSIONS = '/usr/lib/postgresql';
-const bin = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort().map((version) => join(VERSIONS, version, 'bin')).findLast((dir) => existsSync(join(dir, 'initdb'))) : undefined;
+const bin = existsSync(VERSIONS)
+  ? readdirSync(VERSIONS)
+      .sort()
+      .map((version) => join(VERSIONS, version, 'bin'))
+      .findLast((dir) => existsSync(join(dir, 'initdb')))
+  : undefined;
 
 /** For tap's `skip`: false when there is a server. In CI a skipped test counts as failed. */
 export const postgresIsMissing = bin ? false : `needs ${VERSIONS}/*/bin/initdb (apt install postgresql)`;
@@ -25,15 +30,30 @@ export async function startPostgres(t: Test): Promise<Postgres> {
   const dir = mkdtempSync(join(tmpdir(), 'iqa-pg-'));
   const data = join(dir, 'data');
   const user = unprivileged(dir);
-  const made = spawnSync(join(bin ?? '', 'initdb'), ['-D', data, '-A', 'trust', '-U', 'iqa', '--no-sync', '--no-instructions'], { ...user, cwd: dir, encoding: 'utf8' });
+  const made = spawnSync(
+    join(bin ?? '', 'initdb'),
+    ['-D', data, '-A', 'trust', '-U', 'iqa', '--no-sync', '--no-instructions'],
+    { ...user, cwd: dir, encoding: 'utf8' },
+  );
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
-  const start = () => spawn(join(bin ?? '', 'postgres'), ['-D', data, '-k', dir, '-h', '', '-c', 'fsync=off', '-c', 'log_min_messages=panic'], { ...user, cwd: dir, stdio: 'ignore' });
+  const start = () =>
+    spawn(
+      join(bin ?? '', 'postgres'),
+      ['-D', data, '-k', dir, '-h', '', '-c', 'fsync=off', '-c', 'log_min_messages=panic'],
+      { ...user, cwd: dir, stdio: 'ignore' },
+    );
   let server = start();
   const url = `postgresql://iqa@/postgres?host=${encodeURIComponent(dir)}`;
   const answers = async () => {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);
-    return client.connect().then(() => client.end()).then(() => true, () => false);
+    return client
+      .connect()
+      .then(() => client.end())
+      .then(
+        () => true,
+        () => false,
+      );
   };
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -47,7 +67,14 @@ export async function startPostgres(t: Test): Promise<Postgres> {
     rmSync(dir, { recursive: true, force: true });
   });
   await until(answers);
-  return { url, kill, restart: async () => { server = start(); await until(answers); } };
+  return {
+    url,
+    kill,
+    restart: async () => {
+      server = start();
+      await until(answers);
+    },
+  };
 }
 
 /** Postgres refuses to run as root; Debian's package brings a user for it. */

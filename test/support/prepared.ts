@@ -25,5 +25,8 @@ export async function prepare(t: Test, file: Buffer, maxPixels = 50_000_000): Pr
 export function difference(actual: Uint8Array, expected: Uint8Array): { largest: number; mean: number } {
   if (actual.length !== expected.length) return { largest: Infinity, mean: Infinity };
   const differences = actual.map((value, index) => Math.abs(value - expected[index]!));
-  return { largest: differences.reduce((most, value) => Math.max(most, value), 0), mean: differences.reduce((sum, value) => sum + value, 0) / actual.length };
+  return {
+    largest: differences.reduce((most, value) => Math.max(most, value), 0),
+    mean: differences.reduce((sum, value) => sum + value, 0) / actual.length,
+  };
 }

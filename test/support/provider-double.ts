@@ -8,7 +8,11 @@ import { readAnthropic, writeAnthropic } from './provider-wire-anthropic.ts';
 import { readGoogle, writeGoogle } from './provider-wire-google.ts';
 import { readOpenAi, writeOpenAi } from './provider-wire-openai.ts';
 
-export const KEYS = { openai: 'sk-double-openai-0123456789', anthropic: 'sk-ant-double-0123456789', google: 'AIzaDouble0123456789abcdef' } as const;
+export const KEYS = {
+  openai: 'sk-double-openai-0123456789',
+  anthropic: 'sk-ant-double-0123456789',
+  google: 'AIzaDouble0123456789abcdef',
+} as const;
 export type Wire = keyof typeof KEYS;
 
 /** A request as all three wires mean it. */
@@ -86,12 +90,17 @@ export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<Pr
       if (read.schema) checkSchema(read.schema, '');
       seen.push(read);
       const step = steps.shift() ?? rest;
-      if (!step) throw new Error(`the script has no step for request ${seen.length}: ${read.turns.at(-1)?.text.slice(0, 200) ?? ''}`);
+      if (!step)
+        throw new Error(
+          `the script has no step for request ${seen.length}: ${read.turns.at(-1)?.text.slice(0, 200) ?? ''}`,
+        );
       await play(step, read, response, arrived);
     } catch (error) {
       // What a provider would refuse, it refuses; the test fails at its end as well.
       complaints.push(error instanceof Error ? error.message : String(error));
-      send(response, 400, { error: { message: `the double refuses: ${String(error)}`, type: 'invalid_request_error' } });
+      send(response, 400, {
+        error: { message: `the double refuses: ${String(error)}`, type: 'invalid_request_error' },
+      });
     }
   }
 
@@ -102,13 +111,19 @@ export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<Pr
     await new Promise((resolve) => server.close(resolve));
     // tap takes no assertions here any more, but an error fails the test.
     if (complaints.length > 0) throw new Error(`The provider double complains: ${complaints.join('; ')}`);
-    if (steps.length > 0) throw new Error(`The provider double was not asked often enough: ${steps.length} steps are left`);
+    if (steps.length > 0)
+      throw new Error(`The provider double was not asked often enough: ${steps.length} steps are left`);
   });
   return {
-    url, seen,
+    url,
+    seen,
     environment: (...wires) => Object.assign({}, ...wires.map((wire) => SETTINGS[wire](url))) as Record<string, string>,
-    play: (...added) => { steps.push(...added); },
-    otherwise: (step) => { rest = step; },
+    play: (...added) => {
+      steps.push(...added);
+    },
+    otherwise: (step) => {
+      rest = step;
+    },
   };
 }
 
@@ -133,10 +148,22 @@ async function play(step: Step, request: SeenRequest, response: ServerResponse, 
     // From the arrival: what the double checks before is no part of the provider's time.
     if (step.after) await delay(Math.max(0, step.after - (performance.now() - arrived)));
     const text = typeof step.say === 'string' ? step.say : JSON.stringify(step.say);
-    send(response, 200, WRITERS[request.wire](request, { text, ...(step.levels ? { levels: step.levels } : {}) })); return;
+    send(response, 200, WRITERS[request.wire](request, { text, ...(step.levels ? { levels: step.levels } : {}) }));
+    return;
   }
-  if ('speech' in step) { send(response, 200, WRITERS[request.wire](request, step.speech)); return; }
-  if ('fail' in step) { send(response, step.fail, step.body ?? { error: { message: `scripted ${step.fail}`, type: 'scripted' } }, step.headers); return; }
+  if ('speech' in step) {
+    send(response, 200, WRITERS[request.wire](request, step.speech));
+    return;
+  }
+  if ('fail' in step) {
+    send(
+      response,
+      step.fail,
+      step.body ?? { error: { message: `scripted ${step.fail}`, type: 'scripted' } },
+      step.headers,
+    );
+    return;
+  }
   if ('misbehave' in step) return misbehave(step.misbehave, response);
   response.writeHead(200, { 'content-type': step.contentType }).end(step.raw);
 }
@@ -152,7 +179,10 @@ async function misbehave(how: 'hang_up' | 'never' | 'slow_bytes' | 'huge', respo
     const chunk = `"${'x'.repeat(1_000_000)}",`;
     response.write('{"choices":[');
     for (let sent = 0; sent < 50 && !response.destroyed; sent += 1) {
-      if (!response.write(chunk)) await new Promise<void>((resolve) => { response.once('drain', resolve).once('close', resolve); });
+      if (!response.write(chunk))
+        await new Promise<void>((resolve) => {
+          response.once('drain', resolve).once('close', resolve);
+        });
     }
     response.end('""]}');
     return;
@@ -183,13 +213,26 @@ async function checkPicture(data: Buffer, mediaType: string): Promise<void> {
 
 /** The rules of strict JSON schemas: every property required, nothing beyond them, a type everywhere, no keyword that is refused. */
 function checkSchema(node: JsonSchema, path: string): void {
-  const allowed = ['type', 'enum', 'const', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'];
-  for (const key of Object.keys(node)) if (!allowed.includes(key)) throw new Error(`${key} at ${path || 'the root'} is not part of strict schemas`);
+  const allowed = [
+    'type',
+    'enum',
+    'const',
+    'description',
+    'properties',
+    'required',
+    'additionalProperties',
+    'items',
+    'anyOf',
+  ];
+  for (const key of Object.keys(node))
+    if (!allowed.includes(key)) throw new Error(`${key} at ${path || 'the root'} is not part of strict schemas`);
   if (!node.type && !node.anyOf) throw new Error(`no type at ${path || 'the root'}`);
   if (node.type === 'object') {
     const names = Object.keys(node.properties ?? {});
-    if (node.additionalProperties !== false) throw new Error(`additionalProperties at ${path || 'the root'} is not false`);
-    if (JSON.stringify(node.required) !== JSON.stringify(names)) throw new Error(`not every property at ${path || 'the root'} is required`);
+    if (node.additionalProperties !== false)
+      throw new Error(`additionalProperties at ${path || 'the root'} is not false`);
+    if (JSON.stringify(node.required) !== JSON.stringify(names))
+      throw new Error(`not every property at ${path || 'the root'} is required`);
   }
   for (const [name, child] of Object.entries(node.properties ?? {})) checkSchema(child, `${path}/${name}`);
   if (node.items) checkSchema(node.items, `${path}/items`);

@@ -19,7 +19,9 @@ export function createChance(seed: number): Random {
     return items[below(items.length)] as T;
   };
   return {
-    next, below, pick,
+    next,
+    below,
+    pick,
     between: (low, high) => low + next() * (high - low),
     chance: (share) => next() < share,
     some(items, count) {

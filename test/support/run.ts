@@ -24,11 +24,30 @@ export function scriptEvidence(values: ToolValues): EvidenceSource {
     shorterSide: () => 512,
     availableTools: async () => [...registry.rows],
     measure: async () => new Map(),
-    run: async (runs) => runs.map(({ tool, region }): ToolOutcome => {
-      const value = values[tool.name];
-      if (typeof value !== 'number') return { tool, region: region.name, value: null, score: null, clipped: false, error: value?.message ?? 'not scripted', seconds: 0, cached: false };
-      return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: 0.01, cached: false };
-    }),
+    run: async (runs) =>
+      runs.map(({ tool, region }): ToolOutcome => {
+        const value = values[tool.name];
+        if (typeof value !== 'number')
+          return {
+            tool,
+            region: region.name,
+            value: null,
+            score: null,
+            clipped: false,
+            error: value?.message ?? 'not scripted',
+            seconds: 0,
+            cached: false,
+          };
+        return {
+          tool,
+          region: region.name,
+          value,
+          ...calibrate(value, tool.calibration),
+          error: null,
+          seconds: 0.01,
+          cached: false,
+        };
+      }),
     maps: async () => [],
     locate: async (sought) => sought.map(() => null),
     statistics: () => ({ hits: 0, misses: 0, sidecarMs: 0, sidecarVersion: null }),
@@ -44,17 +63,45 @@ export interface GraphRun {
   config?: PipelineConfig;
 }
 
-export async function runGraph(t: Test, { script, values = { NIQE: 4 }, evidence = scriptEvidence(values), input = {}, context = {}, config = pipelineConfig }: GraphRun) {
+export async function runGraph(
+  t: Test,
+  {
+    script,
+    values = { NIQE: 4 },
+    evidence = scriptEvidence(values),
+    input = {},
+    context = {},
+    config = pipelineConfig,
+  }: GraphRun,
+) {
   const { log, logs } = captureLog();
   const reasoner = scriptReasoner(script);
   const run: RunContext = {
-    reasoner, evidence, registry, log, choices: [], regions: [], priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {},
-    signal: new AbortController().signal, deadline: startDeadline(config.timeouts_ms.request), report: () => undefined, ...context,
+    reasoner,
+    evidence,
+    registry,
+    log,
+    choices: [],
+    regions: [],
+    priorContext: null,
+    checkImagePath: () => null,
+    verifyPictures: () => Promise.resolve(),
+    timings: {},
+    signal: new AbortController().signal,
+    deadline: startDeadline(config.timeouts_ms.request),
+    report: () => undefined,
+    ...context,
   };
-  const state = await buildGraph(config, log).invoke(
-    { query: 'How is the overall quality of this image?', image_path: 'photo.png', iteration_count: 0, max_replan_iterations: 2, ...input },
+  const state = (await buildGraph(config, log).invoke(
+    {
+      query: 'How is the overall quality of this image?',
+      image_path: 'photo.png',
+      iteration_count: 0,
+      max_replan_iterations: 2,
+      ...input,
+    },
     { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal },
-  ) as PipelineState;
+  )) as PipelineState;
   t.equal(reasoner.unusedSteps(), 0, 'the whole script was played');
   return { state, logs, messages: logs.map((line) => String(line['msg'])), requests: reasoner.requests, run };
 }

@@ -1,6 +1,14 @@
 // A reasoner that plays a script: each call takes the next step, and steps left over fail the test.
 import type { PlannerOutput } from '../../schemas/pipeline/planner.ts';
-import { NO_USAGE, type Examination, type ExamineRequest, type PlanRequest, type Reasoner, type Summary, type SummaryRequest } from '../../src/reasoners/reasoner.ts';
+import {
+  NO_USAGE,
+  type Examination,
+  type ExamineRequest,
+  type PlanRequest,
+  type Reasoner,
+  type Summary,
+  type SummaryRequest,
+} from '../../src/reasoners/reasoner.ts';
 
 type Step<Request, Result> = Result | Error | ((request: Request, signal: AbortSignal) => Result | Promise<Result>);
 
@@ -17,7 +25,12 @@ export interface ScriptedReasoner extends Reasoner {
 }
 
 export const GLOBAL_PLAN: PlannerOutput = {
-  query_type: 'IQA', query_scope: 'Global', distortion_source: 'Inferred', distortions: null, reference_mode: 'No-Reference', required_tool: null,
+  query_type: 'IQA',
+  query_scope: 'Global',
+  distortion_source: 'Inferred',
+  distortions: null,
+  reference_mode: 'No-Reference',
+  required_tool: null,
   plan: { distortion_detection: true, distortion_analysis: true, tool_selection: true, tool_execution: true },
 };
 
@@ -30,7 +43,12 @@ export const EXAMINED: Examination = {
   failures: [],
 };
 
-export function scriptReasoner({ plans = [], examinations = [], summaries = [], seesPixels = false }: Script): ScriptedReasoner {
+export function scriptReasoner({
+  plans = [],
+  examinations = [],
+  summaries = [],
+  seesPixels = false,
+}: Script): ScriptedReasoner {
   const left = { plans: [...plans], examinations: [...examinations], summaries: [...summaries] };
   const requests: ScriptedReasoner['requests'] = { plan: [], examine: [], summarize: [] };
   return {
@@ -49,22 +67,35 @@ export function scriptReasoner({ plans = [], examinations = [], summaries = [], 
     },
     async examine(request, signal) {
       requests.examine.push(request);
-      return { ...EXAMINED, ...await play(left.examinations, request, signal) };
+      return { ...EXAMINED, ...(await play(left.examinations, request, signal)) };
     },
     async summarize(request, signal) {
       requests.summarize.push(request);
       const output = await play(left.summaries, request, signal);
       return {
-        output: { final_answer: 'Good', quality_reasoning: 'The evidence says so.', need_replan: false, replan_reason: null, used_evidence: null, ...output },
+        output: {
+          final_answer: 'Good',
+          quality_reasoning: 'The evidence says so.',
+          need_replan: false,
+          replan_reason: null,
+          used_evidence: null,
+          ...output,
+        },
         score: request.fuse(null),
       };
     },
   };
 }
 
-async function play<Request, Result>(steps: Step<Request, Result>[], request: Request, signal: AbortSignal): Promise<Result> {
+async function play<Request, Result>(
+  steps: Step<Request, Result>[],
+  request: Request,
+  signal: AbortSignal,
+): Promise<Result> {
   if (steps.length === 0) throw new Error('The script has no step left');
   const step = steps.shift() as Step<Request, Result>;
   if (step instanceof Error) throw step;
-  return typeof step === 'function' ? (step as (request: Request, signal: AbortSignal) => Promise<Result>)(request, signal) : step;
+  return typeof step === 'function'
+    ? (step as (request: Request, signal: AbortSignal) => Promise<Result>)(request, signal)
+    : step;
 }

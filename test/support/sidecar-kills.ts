@@ -16,13 +16,26 @@ export interface KillReport {
 const CLIENTS = 4;
 
 export async function killUnderLoad(service: Service, kills: number): Promise<KillReport> {
-  const pictures = await Promise.all(Array.from({ length: 6 }, (_, seed) => makePicture({ width: 320, height: 240, seed }).png().toBuffer()));
+  const pictures = await Promise.all(
+    Array.from({ length: 6 }, (_, seed) => makePicture({ width: 320, height: 240, seed }).png().toBuffer()),
+  );
   const ask = async (index: number, unique: number) => {
-    const { payload, headers } = await formRequest({ image: withSplitData(pictures[index] ?? Buffer.alloc(0), unique + pictures.length) });
-    const response = await fetch(`${service.address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string> });
-    return { status: response.status, verdict: response.status === 200 ? verdictOf(await response.json() as Assessment) : await response.text() };
+    const { payload, headers } = await formRequest({
+      image: withSplitData(pictures[index] ?? Buffer.alloc(0), unique + pictures.length),
+    });
+    const response = await fetch(`${service.address}/assess`, {
+      method: 'POST',
+      body: new Uint8Array(payload as Buffer),
+      headers: headers as Record<string, string>,
+    });
+    return {
+      status: response.status,
+      verdict: response.status === 200 ? verdictOf((await response.json()) as Assessment) : await response.text(),
+    };
   };
-  const expected = (await Promise.all(pictures.map((_, index) => ask(index, -1 - index)))).map(({ verdict }) => verdict);
+  const expected = (await Promise.all(pictures.map((_, index) => ask(index, -1 - index)))).map(
+    ({ verdict }) => verdict,
+  );
   const answers: KillReport['answers'] = [];
   const readyAgainMs: number[] = [];
   let going = true;
@@ -57,5 +70,10 @@ async function killOnce(service: Service): Promise<number> {
 
 /** What must not depend on who was killed when. */
 function verdictOf({ quality_score, summarizer_result, diagnostics, metadata }: Assessment): string {
-  return JSON.stringify([quality_score, summarizer_result?.final_answer, diagnostics.tools.map((tool) => tool.raw_score), metadata.degraded]);
+  return JSON.stringify([
+    quality_score,
+    summarizer_result?.final_answer,
+    diagnostics.tools.map((tool) => tool.raw_score),
+    metadata.degraded,
+  ]);
 }

@@ -5,9 +5,13 @@ export function tokensOf(text: string, levels: Record<string, number> = {}, most
   const pieces = text.match(/"final_answer"\s*:\s*"|\w+|\W/g) ?? [];
   let atLevel = false;
   return pieces.map((token) => {
-    const alternatives = atLevel && Object.keys(levels).length > 0
-      ? Object.entries(levels).map(([word, share]) => ({ token: word, logprob: Math.log(share) })).toSorted((a, b) => b.logprob - a.logprob).slice(0, most)
-      : [{ token, logprob: 0 }];
+    const alternatives =
+      atLevel && Object.keys(levels).length > 0
+        ? Object.entries(levels)
+            .map(([word, share]) => ({ token: word, logprob: Math.log(share) }))
+            .toSorted((a, b) => b.logprob - a.logprob)
+            .slice(0, most)
+        : [{ token, logprob: 0 }];
     atLevel = token.startsWith('"final_answer"');
     return { token, logprob: alternatives.find((item) => item.token === token)?.logprob ?? 0, alternatives };
   });

@@ -13,12 +13,19 @@ const picture = await makePicture({ width: 256, height: 256 }).png().toBuffer();
 
 async function assess(address: string): Promise<Response> {
   const { payload, headers } = await formRequest({ image: picture });
-  return fetch(`${address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string> });
+  return fetch(`${address}/assess`, {
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: headers as Record<string, string>,
+  });
 }
 
 t.test('npm start serves; TERM to npm stops everything in order', async (t) => {
   const spool = t.testdir();
-  const service = await startService(t, { command: ['npm', 'start', '--silent'], environment: { IQA_SPOOL_DIR: spool, NODE_ENV: 'production' } });
+  const service = await startService(t, {
+    command: ['npm', 'start', '--silent'],
+    environment: { IQA_SPOOL_DIR: spool, NODE_ENV: 'production' },
+  });
   t.equal((await assess(service.address)).status, 200);
   t.ok(groupOf(service.sidecarPid ?? 0).length >= 3, 'the sidecar, its fork server and its workers');
   service.child.kill('SIGTERM');
@@ -81,16 +88,35 @@ t.test('what keeps it from starting is one clear sentence and exit code 1', asyn
   t.teardown(() => taken.close());
   const { port } = taken.address() as AddressInfo;
   const cases: [Record<string, string>, RegExp][] = [
-    [{ IQA_PORT: String(port) }, new RegExp(`^agentic-iqa cannot start: port ${port} is taken; set IQA_PORT to a free one\n$`)],
-    [{ IQA_PORT: 'eighty' }, /^agentic-iqa cannot start: Expected an integer from 0 to 65535 for IQA_PORT but received "eighty"\n$/],
+    [
+      { IQA_PORT: String(port) },
+      new RegExp(`^agentic-iqa cannot start: port ${port} is taken; set IQA_PORT to a free one\n$`),
+    ],
+    [
+      { IQA_PORT: 'eighty' },
+      /^agentic-iqa cannot start: Expected an integer from 0 to 65535 for IQA_PORT but received "eighty"\n$/,
+    ],
     [{ IQA_LOG_LEVEL: 'loud' }, /Expected one of fatal, .* for IQA_LOG_LEVEL but received "loud"/],
     [{ SIDECAR_URL: 'ftp://x' }, /Expected an http address for SIDECAR_URL but received "ftp:\/\/x"/],
-    [{ IQA_SPOOL_DIR: '/proc/nope' }, /Expected a folder that can be used for IQA_SPOOL_DIR but "\/proc\/nope" cannot be made \(ENOENT\)/],
-    [{ IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/proc/nope' }, /for IQA_CHECKPOINTS_DIR but "\/proc\/nope\/pictures" cannot be made \(ENOENT\)/],
-    [{ IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/dev/null/x' }, /for IQA_CHECKPOINTS_DIR but .* cannot be made \(ENOTDIR\)/],
+    [
+      { IQA_SPOOL_DIR: '/proc/nope' },
+      /Expected a folder that can be used for IQA_SPOOL_DIR but "\/proc\/nope" cannot be made \(ENOENT\)/,
+    ],
+    [
+      { IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/proc/nope' },
+      /for IQA_CHECKPOINTS_DIR but "\/proc\/nope\/pictures" cannot be made \(ENOENT\)/,
+    ],
+    [
+      { IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/dev/null/x' },
+      /for IQA_CHECKPOINTS_DIR but .* cannot be made \(ENOTDIR\)/,
+    ],
   ];
   for (const [environment, expected] of cases) {
-    const { status, stderr } = spawnSync('node', [join(projectRoot(), 'dist/src/server.js')], { env: { ...process.env, NODE_V8_COVERAGE: '', ...environment }, encoding: 'utf8', timeout: 120_000 });
+    const { status, stderr } = spawnSync('node', [join(projectRoot(), 'dist/src/server.js')], {
+      env: { ...process.env, NODE_V8_COVERAGE: '', ...environment },
+      encoding: 'utf8',
+      timeout: 120_000,
+    });
     t.equal(status, 1, JSON.stringify(environment));
     t.match(stderr, expected);
   }

@@ -8,23 +8,45 @@ import { formRequest } from '../support/app.ts';
 import { makePicture } from '../support/images.ts';
 import { groupOf, startService, until } from '../support/service.ts';
 
-interface Answer { status: number; headers: Record<string, unknown>; body: unknown }
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: unknown;
+}
 
 /** An upload that stops halfway and goes on when told to. */
-async function beginUpload(address: string, image: Buffer, agent: Agent): Promise<{ finish: () => Promise<Answer>; sending: ClientRequest }> {
+async function beginUpload(
+  address: string,
+  image: Buffer,
+  agent: Agent,
+): Promise<{ finish: () => Promise<Answer>; sending: ClientRequest }> {
   const { payload, headers } = await formRequest({ image });
   const body = payload as Buffer;
-  const sending = request(`${address}/assess`, { method: 'POST', agent, headers: { ...headers as Record<string, string>, 'content-length': body.length } });
+  const sending = request(`${address}/assess`, {
+    method: 'POST',
+    agent,
+    headers: { ...(headers as Record<string, string>), 'content-length': body.length },
+  });
   const answer = new Promise<Answer>((resolve, reject) => {
     sending.on('error', reject).on('response', (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; })
-        .on('end', () => { resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) }); });
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          text += chunk;
+        })
+        .on('end', () => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) });
+        });
     });
   });
   answer.catch(() => undefined);
   const half = Math.floor(body.length / 2);
-  await new Promise<void>((resolve) => sending.write(body.subarray(0, half), () => { resolve(); }));
+  await new Promise<void>((resolve) =>
+    sending.write(body.subarray(0, half), () => {
+      resolve();
+    }),
+  );
   return {
     sending,
     finish() {
@@ -40,8 +62,11 @@ t.test('TERM with 20 uploads in flight: they finish, newcomers get 503, exit cod
   const folder = t.testdir();
   const service = await startService(t, { environment: { IQA_SPOOL_DIR: folder, IQA_SHUTDOWN_GRACE_MS: '60000' } });
   const agent = new Agent();
-  const uploads = await Promise.all(Array.from({ length: 20 }, async (_, seed) =>
-    beginUpload(service.address, await makePicture({ width: 256, height: 192, seed }).png().toBuffer(), agent)));
+  const uploads = await Promise.all(
+    Array.from({ length: 20 }, async (_, seed) =>
+      beginUpload(service.address, await makePicture({ width: 256, height: 192, seed }).png().toBuffer(), agent),
+    ),
+  );
   await until(() => spooled(folder).length === 20);
   service.child.kill('SIGTERM');
   await until(async () => (await fetch(`${service.address}/ready`)).status === 503);
@@ -51,7 +76,10 @@ t.test('TERM with 20 uploads in flight: they finish, newcomers get 503, exit cod
   t.match(refused.headers['retry-after'], /^\d+$/);
   t.equal((await fetch(`${service.address}/health`)).status, 200, 'still alive');
   const answers = await Promise.all(uploads.map(({ finish }) => finish()));
-  t.ok(answers.every(({ status, body }) => status === 200 && (body as Assessment).quality_score !== null), answers.map(({ status }) => status).join());
+  t.ok(
+    answers.every(({ status, body }) => status === 200 && (body as Assessment).quality_score !== null),
+    answers.map(({ status }) => status).join(),
+  );
   t.equal(await service.exited, 0);
   t.strictSame(readdirSync(folder), [], 'the spool is gone');
   await until(() => groupOf(service.sidecarPid ?? 0).length === 0);
@@ -60,8 +88,16 @@ t.test('TERM with 20 uploads in flight: they finish, newcomers get 503, exit cod
 t.test('who does not finish within the grace period is cut off, and the exit is clean all the same', async (t) => {
   const folder = t.testdir();
   const service = await startService(t, { environment: { IQA_SPOOL_DIR: folder, IQA_SHUTDOWN_GRACE_MS: '500' } });
-  const { sending } = await beginUpload(service.address, await makePicture({ width: 256, height: 192 }).png().toBuffer(), new Agent());
-  const cut = new Promise<void>((resolve) => { sending.on('error', () => { resolve(); }); });
+  const { sending } = await beginUpload(
+    service.address,
+    await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    new Agent(),
+  );
+  const cut = new Promise<void>((resolve) => {
+    sending.on('error', () => {
+      resolve();
+    });
+  });
   await until(() => spooled(folder).length === 1);
   service.child.kill('SIGTERM');
   t.equal(await service.exited, 0);
@@ -72,7 +108,11 @@ t.test('who does not finish within the grace period is cut off, and the exit is 
 t.test('KILL in the middle of an upload: the next start removes what was left', async (t) => {
   const folder = t.testdir();
   const killed = await startService(t, { environment: { IQA_SPOOL_DIR: folder } });
-  const { sending } = await beginUpload(killed.address, await makePicture({ width: 256, height: 192 }).png().toBuffer(), new Agent());
+  const { sending } = await beginUpload(
+    killed.address,
+    await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    new Agent(),
+  );
   sending.on('error', () => undefined);
   await until(() => spooled(folder).length === 1);
   killed.child.kill('SIGKILL');

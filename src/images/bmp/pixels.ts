@@ -4,13 +4,16 @@ import { ENDS_EARLY, StructureError } from '../containers/container.ts';
 
 export const channelsOf = ({ masks }: BmpHeader): 3 | 4 => (masks && masks.alpha !== 0 ? 4 : 3);
 /** Rows end on multiples of four bytes. */
-export const strideOf = ({ width, bitsPerPixel }: BmpHeader): number => Math.ceil(width * bitsPerPixel / 32) * 4;
+export const strideOf = ({ width, bitsPerPixel }: BmpHeader): number => Math.ceil((width * bitsPerPixel) / 32) * 4;
 
 /** Converts one row of the file; `target` holds `width * channelsOf(header)` bytes. */
 export type RowConverter = (source: Buffer, target: Buffer) => void;
 
 export function createRowConverter(header: BmpHeader): RowConverter {
-  if (header.bitsPerPixel === 24) return (source, target) => { copyBgr(source, target, header.width); };
+  if (header.bitsPerPixel === 24)
+    return (source, target) => {
+      copyBgr(source, target, header.width);
+    };
   if (header.masks) return createMaskedConverter(header, header.masks);
   return createPaletteConverter(header, header.palette ?? Buffer.alloc(0));
 }
@@ -30,7 +33,8 @@ function createMaskedConverter(header: BmpHeader, masks: ChannelMasks): RowConve
   return (source, target) => {
     for (let column = 0; column < header.width; column += 1) {
       const pixel = bytes === 2 ? source.readUInt16LE(2 * column) : source.readUInt32LE(4 * column);
-      for (let channel = 0; channel < channels; channel += 1) target[column * channels + channel] = readers[channel]?.(pixel) ?? 0;
+      for (let channel = 0; channel < channels; channel += 1)
+        target[column * channels + channel] = readers[channel]?.(pixel) ?? 0;
     }
   };
 }
@@ -41,7 +45,7 @@ function createChannelReader(mask: number): (pixel: number) => number {
   const shift = 31 - Math.clz32(mask & -mask);
   const most = mask >>> shift;
   if (most === 255) return (pixel) => (pixel & mask) >>> shift;
-  return (pixel) => Math.round(((pixel & mask) >>> shift) * 255 / most);
+  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / most);
 }
 
 function createPaletteConverter({ width, bitsPerPixel: bits }: BmpHeader, palette: Buffer): RowConverter {
@@ -55,7 +59,8 @@ function createPaletteConverter({ width, bitsPerPixel: bits }: BmpHeader, palett
 }
 
 function paint(target: Buffer, column: number, index: number, palette: Buffer): void {
-  if (3 * index >= palette.length) throw new StructureError(`a pixel names colour ${index} of a palette of ${palette.length / 3}`);
+  if (3 * index >= palette.length)
+    throw new StructureError(`a pixel names colour ${index} of a palette of ${palette.length / 3}`);
   palette.copy(target, 3 * column, 3 * index, 3 * index + 3);
 }
 
@@ -69,7 +74,9 @@ export function expandRuns(data: Buffer, { width, height, compression }: BmpHead
     for (let index = 0; index < count; index += 1) pixels[row * width + column + index] = valueAt(index);
     column += count;
   };
-  const need = (end: number) => { if (end > data.length) throw new StructureError(ENDS_EARLY); };
+  const need = (end: number) => {
+    if (end > data.length) throw new StructureError(ENDS_EARLY);
+  };
   for (;;) {
     // Some writers leave the mark of the end out; the picture must then be full.
     if (at >= data.length && (row >= height || (row === height - 1 && column === width))) return pixels;
@@ -87,7 +94,9 @@ export function expandRuns(data: Buffer, { width, height, compression }: BmpHead
       const start = at;
       const bytes = nibbles ? Math.ceil(value / 2) : value;
       need(start + bytes);
-      put(value, (index) => (nibbles ? ((data[start + (index >> 1)] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15 : data[start + index] ?? 0));
+      put(value, (index) =>
+        nibbles ? ((data[start + (index >> 1)] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15 : (data[start + index] ?? 0),
+      );
       at += bytes + (bytes % 2);
     }
   }

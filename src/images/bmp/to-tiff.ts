@@ -29,7 +29,11 @@ async function rewrite(source: string, target: string, header: BmpHeader): Promi
   }
 }
 
-interface Band { firstRow: number; rows: Buffer; stride: number }
+interface Band {
+  firstRow: number;
+  rows: Buffer;
+  stride: number;
+}
 /** Bands in the order of the file. */
 type Bands = AsyncGenerator<Band>;
 
@@ -47,7 +51,11 @@ async function* unpackRows(input: FileHandle, header: BmpHeader): Bands {
   const pixels = expandRuns(await readExactly(input, header.pixelOffset, size - header.pixelOffset), header);
   const perBand = Math.max(1, Math.floor(BAND_BYTES / header.width));
   for (let firstRow = 0; firstRow < header.height; firstRow += perBand) {
-    yield { firstRow, stride: header.width, rows: pixels.subarray(firstRow * header.width, (firstRow + perBand) * header.width) };
+    yield {
+      firstRow,
+      stride: header.width,
+      rows: pixels.subarray(firstRow * header.width, (firstRow + perBand) * header.width),
+    };
   }
 }
 

@@ -10,7 +10,10 @@ export interface FileReader {
   read: (position: number, length: number) => Promise<Buffer>;
 }
 
-export async function withReader<T>(file: Pick<SpooledFile, 'path' | 'bytes' | 'head'>, work: (reader: FileReader) => Promise<T>): Promise<T> {
+export async function withReader<T>(
+  file: Pick<SpooledFile, 'path' | 'bytes' | 'head'>,
+  work: (reader: FileReader) => Promise<T>,
+): Promise<T> {
   let handle: FileHandle | null = null;
   let window = { start: 0, data: file.head };
   async function read(position: number, length: number): Promise<Buffer> {

@@ -23,7 +23,11 @@ export async function beginningOf(file: SpooledFile, structure: Structure, bytes
 const CHUNK_BYTES = 262_144;
 
 /** The file itself when there is nothing to leave out. */
-export async function copyPicture(file: SpooledFile, structure: Structure, session: SpoolSession): Promise<{ path: string; bytes: number; sha256: string }> {
+export async function copyPicture(
+  file: SpooledFile,
+  structure: Structure,
+  session: SpoolSession,
+): Promise<{ path: string; bytes: number; sha256: string }> {
   if (isWhole(structure, file.bytes)) return { path: file.path, bytes: file.bytes, sha256: file.sha256 };
   return session.produce(async (path) => {
     const hash = createHash('sha256');
@@ -38,7 +42,9 @@ export async function copyPicture(file: SpooledFile, structure: Structure, sessi
       await withReader(file, async ({ read }) => {
         for (const part of structure.parts) {
           if (Buffer.isBuffer(part)) await write(part);
-          else for (let [at, end] = part; at < end; at += CHUNK_BYTES) await write(await read(at, Math.min(CHUNK_BYTES, end - at)));
+          else
+            for (let [at, end] = part; at < end; at += CHUNK_BYTES)
+              await write(await read(at, Math.min(CHUNK_BYTES, end - at)));
         }
       });
     } finally {

@@ -30,7 +30,10 @@ export async function readWebpStructure(reader: FileReader): Promise<Structure> 
 
 function describe(name: string, head: Buffer, start: number, end: number, fileBytes: number): Structure {
   if (head.length < 18) throw new StructureError(ENDS_EARLY);
-  const size = name === 'VP8L' ? losslessSize(head.readUInt32LE(9)) : { width: head.readUInt16LE(14) & 0x3fff, height: head.readUInt16LE(16) & 0x3fff };
+  const size =
+    name === 'VP8L'
+      ? losslessSize(head.readUInt32LE(9))
+      : { width: head.readUInt16LE(14) & 0x3fff, height: head.readUInt16LE(16) & 0x3fff };
   if (start === 12 && end === fileBytes) return { parts: [[0, end]], size, isUnusual: false, frames: 1 };
   const header = Buffer.from('RIFF\0\0\0\0WEBP', 'latin1');
   header.writeUInt32LE(4 + end - start, 4);

@@ -2,20 +2,40 @@
 
 export type Matcher = (head: Buffer) => boolean;
 
-export const bytes = (...signature: number[]): Matcher => (head) => signature.every((byte, index) => head[index] === byte);
-export const ascii = (text: string, at = 0): Matcher => (head) => head.toString('latin1', at, at + text.length) === text;
-export const both = (...matchers: Matcher[]): Matcher => (head) => matchers.every((matches) => matches(head));
-export const either = (...matchers: Matcher[]): Matcher => (head) => matchers.some((matches) => matches(head));
+export const bytes =
+  (...signature: number[]): Matcher =>
+  (head) =>
+    signature.every((byte, index) => head[index] === byte);
+export const ascii =
+  (text: string, at = 0): Matcher =>
+  (head) =>
+    head.toString('latin1', at, at + text.length) === text;
+export const both =
+  (...matchers: Matcher[]): Matcher =>
+  (head) =>
+    matchers.every((matches) => matches(head));
+export const either =
+  (...matchers: Matcher[]): Matcher =>
+  (head) =>
+    matchers.some((matches) => matches(head));
 
 /** An ISO base media file (AVIF, HEIC, films) whose own or compatible brands include one of these. */
-export const brand = (...names: string[]): Matcher => (head) => brandsOf(head).some((found) => names.includes(found));
+export const brand =
+  (...names: string[]): Matcher =>
+  (head) =>
+    brandsOf(head).some((found) => names.includes(found));
 /** The same, by the brand that the file puts first. */
-export const majorBrand = (...names: string[]): Matcher => (head) => names.includes(brandsOf(head)[0] ?? '');
+export const majorBrand =
+  (...names: string[]): Matcher =>
+  (head) =>
+    names.includes(brandsOf(head)[0] ?? '');
 
 function brandsOf(head: Buffer): string[] {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return [];
   const end = Math.min(head.readUInt32BE(0), head.length);
-  const compatible = Array.from({ length: Math.max(0, Math.floor((end - 16) / 4)) }, (_, index) => head.toString('latin1', 16 + 4 * index, 20 + 4 * index));
+  const compatible = Array.from({ length: Math.max(0, Math.floor((end - 16) / 4)) }, (_, index) =>
+    head.toString('latin1', 16 + 4 * index, 20 + 4 * index),
+  );
   return [head.toString('latin1', 8, 12), ...compatible];
 }
 

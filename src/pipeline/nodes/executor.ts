@@ -38,7 +38,13 @@ export async function execute(state: PipelineState, run: RunContext, signal: Abo
   }
 }
 
-async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
+async function gather(
+  state: PipelineState,
+  plan: PlannerOutput,
+  known: Scope,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<PipelineUpdate> {
   const { request, toolless } = await orderExamination(state, plan, run, signal);
   const { tools, hasReference } = request;
   // While a model looks at the picture the processor is idle: a good time for the second decoder, which looks for damage.
@@ -55,11 +61,18 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
   const nothing: ToolExecution = { scores: null, logs: [], outcomes: [] };
   const [execution, findings] = await Promise.all([
     plan.plan.tool_execution
-      ? executeTools({ assignments: assign(plan, scope, examination), regions: scope.regions, tools, hasReference, run, signal }).catch((error: unknown) => {
-        if (signal.aborted || isFatal(error, run)) throw error;
-        examination.failures.push({ subtask: 'tool_execution', error });
-        return nothing;
-      })
+      ? executeTools({
+          assignments: assign(plan, scope, examination),
+          regions: scope.regions,
+          tools,
+          hasReference,
+          run,
+          signal,
+        }).catch((error: unknown) => {
+          if (signal.aborted || isFatal(error, run)) throw error;
+          examination.failures.push({ subtask: 'tool_execution', error });
+          return nothing;
+        })
       : nothing,
     run.reasoner.locates(state.query, run.choices)
       ? locate({ findings: examination.findings, regions: scope.regions, hasReference }, run, signal)
@@ -68,13 +81,17 @@ async function gather(state: PipelineState, plan: PlannerOutput, known: Scope, r
   ]);
   const failures = examination.failures.map(({ subtask, error }) => failureLog(subtask, error));
   return {
-    executor_evidence: parse(ExecutorOutput, {
-      distortion_set: examination.distortion_set,
-      distortion_analysis: examination.distortion_analysis,
-      selected_tools: examination.selected_tools,
-      quality_scores: execution.scores,
-      tool_logs: [...failures, ...execution.logs],
-    }, { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) }),
+    executor_evidence: parse(
+      ExecutorOutput,
+      {
+        distortion_set: examination.distortion_set,
+        distortion_analysis: examination.distortion_analysis,
+        selected_tools: examination.selected_tools,
+        quality_scores: execution.scores,
+        tool_logs: [...failures, ...execution.logs],
+      },
+      { knownTools: run.registry.names, objects: scope.regions.map((region) => region.name) },
+    ),
     findings,
     grounded_regions: boxes.slice(run.regions.length),
     tool_diagnostics: execution.outcomes.map(diagnose),
@@ -87,8 +104,12 @@ function assign(plan: PlannerOutput, scope: Scope, { distortion_set, selected_to
   const tool = plan.required_tool;
   if (tool === null) return selected_tools ?? {};
   const set = distortion_set ?? scope.named ?? {};
-  return Object.fromEntries(Object.entries(set).map(([object, categories]) =>
-    [object, Object.fromEntries(categories.map((category) => [category, tool]))]));
+  return Object.fromEntries(
+    Object.entries(set).map(([object, categories]) => [
+      object,
+      Object.fromEntries(categories.map((category) => [category, tool])),
+    ]),
+  );
 }
 
 function failedRun(error: ModelFailure): PipelineUpdate {
@@ -96,18 +117,26 @@ function failedRun(error: ModelFailure): PipelineUpdate {
   return { error: message, failure: { code: error.code, message } };
 }
 
-const failedEvidence = (error: unknown): ExecutorOutput => parse(ExecutorOutput, { tool_logs: [failureLog('executor', error)] });
+const failedEvidence = (error: unknown): ExecutorOutput =>
+  parse(ExecutorOutput, { tool_logs: [failureLog('executor', error)] });
 
 /** What failed stands in the log under its own name, so that nobody mistakes a null for "nothing found". */
 function failureLog(name: string, error: unknown): ToolExecutionLog {
   return parse(ToolExecutionLog, {
-    tool_name: name, object_name: GLOBAL, distortion: 'Unknown', execution_time: 0, error: `${name} failed: ${publicMessage(error)}`, timestamp: new Date(),
+    tool_name: name,
+    object_name: GLOBAL,
+    distortion: 'Unknown',
+    execution_time: 0,
+    error: `${name} failed: ${publicMessage(error)}`,
+    timestamp: new Date(),
   });
 }
 
 function notesOf(scope: Scope): string[] {
   return [
-    ...scope.ungrounded.map((object) => `No box was given for ${object}: what was measured is about the whole picture.`),
+    ...scope.ungrounded.map(
+      (object) => `No box was given for ${object}: what was measured is about the whole picture.`,
+    ),
     ...scope.unused.map((name) => `The box of ${name} was not used: the query does not ask about it.`),
   ];
 }
@@ -115,15 +144,27 @@ function notesOf(scope: Scope): string[] {
 /** An answer about a box in which nothing was measurable should not read as if all were well there. */
 function unmeasuredBoxes({ regions }: Scope, findings: readonly Finding[]): string[] {
   return regions.flatMap(({ name, box }) => {
-    const values = findings.filter((finding) => finding.object_name === name).flatMap(({ measurements }) => Object.values(measurements));
+    const values = findings
+      .filter((finding) => finding.object_name === name)
+      .flatMap(({ measurements }) => Object.values(measurements));
     if (box === null || values.length === 0 || values.some((value) => value !== null)) return [];
-    return [`Nothing could be measured in the box of ${name}: its ${box[2]} × ${box[3]} pixels are too few, or hold nothing to measure.`];
+    return [
+      `Nothing could be measured in the box of ${name}: its ${box[2]} × ${box[3]} pixels are too few, or hold nothing to measure.`,
+    ];
   });
 }
 
 function diagnose({ tool, region, value, score, clipped, cached }: ToolOutcome): ToolDiagnostic {
   return {
-    tool_name: tool.name, version: tool.version, object_name: region, raw_score: value, normalized_score: score,
-    direction: tool.direction, range: tool.range, clipped, cached, calibration_version: tool.calibration.version,
+    tool_name: tool.name,
+    version: tool.version,
+    object_name: region,
+    raw_score: value,
+    normalized_score: score,
+    direction: tool.direction,
+    range: tool.range,
+    clipped,
+    cached,
+    calibration_version: tool.calibration.version,
   };
 }

@@ -15,9 +15,16 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
   try {
     const replan = replanOf(state);
     if (replan) checkTimeLeft(run, state.iteration_count ?? 1);
-    const input = parse(PlannerInput, {
-      query: state.query, image_path: state.image_path, reference_path: state.reference_path, prior_context: run.priorContext,
-    }, { checkImagePath: run.checkImagePath });
+    const input = parse(
+      PlannerInput,
+      {
+        query: state.query,
+        image_path: state.image_path,
+        reference_path: state.reference_path,
+        prior_context: run.priorContext,
+      },
+      { checkImagePath: run.checkImagePath },
+    );
     const foretell = async (likely: PlannerOutput) => (await orderExamination(state, likely, run, run.signal)).request;
     const request = { input, choices: run.choices, tools: run.registry.rows, replan, foretell };
     const proposal = await orAborted(run.reasoner.plan(request, signal), signal);
@@ -25,7 +32,11 @@ export async function plan(state: PipelineState, run: RunContext, signal: AbortS
     return { plan: output, plan_confidence: proposal.confidence };
   } catch (error) {
     if (run.signal.aborted) throw error;
-    const record = PlannerError.fromException(error, { attempt: attemptsOf(error), backend: run.reasoner.identity.backend, log: run.log });
+    const record = PlannerError.fromException(error, {
+      attempt: attemptsOf(error),
+      backend: run.reasoner.identity.backend,
+      log: run.log,
+    });
     const message = `The planner failed: ${publicMessage(record.message)}`;
     return { error: message, failure: { code: failureCode(error), message } };
   }
@@ -43,7 +54,8 @@ const attemptsOf = (error: unknown): number => (error instanceof ModelFailure ? 
 /** Another round is begun only while as much time is left as a round took so far: better the result at hand than none. */
 function checkTimeLeft({ deadline }: RunContext, roundsSoFar: number): void {
   const spent = deadline.limitMs - deadline.remaining();
-  if (deadline.remaining() < spent / Math.max(1, roundsSoFar)) throw new Error('There is no time left for another round');
+  if (deadline.remaining() < spent / Math.max(1, roundsSoFar))
+    throw new Error('There is no time left for another round');
 }
 
 function failureCode(error: unknown): ErrorCode {

@@ -23,17 +23,38 @@ export function createSummarizer(eta: number): StageWork {
   };
 }
 
-async function summarize(state: PipelineState, run: RunContext, signal: AbortSignal, eta: number): Promise<PipelineUpdate> {
+async function summarize(
+  state: PipelineState,
+  run: RunContext,
+  signal: AbortSignal,
+  eta: number,
+): Promise<PipelineUpdate> {
   const { plan, executor_evidence: evidence } = state;
   if (!plan || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
   const scope = resolveScope(plan, boxesOf(state, run));
   const tools = weighLeadTools(evidence, (name) => run.registry.find(name)?.calibration);
-  const summary = await orAborted(run.reasoner.summarize({
-    query: state.query, choices: run.choices, plan, evidence, regions: scope.regions, findings: state.findings ?? [],
-    gaps: findGaps(plan, evidence, scope, run.registry.strengthOf, run.registry.isFusion), ungrounded: scope.ungrounded,
-    fuse: (own) => fuse(tools, own, eta),
-  }, signal), signal);
-  const output = parse(SummarizerOutput, summary.output, { warn: (message) => { run.log.warn(message); } });
+  const summary = await orAborted(
+    run.reasoner.summarize(
+      {
+        query: state.query,
+        choices: run.choices,
+        plan,
+        evidence,
+        regions: scope.regions,
+        findings: state.findings ?? [],
+        gaps: findGaps(plan, evidence, scope, run.registry.strengthOf, run.registry.isFusion),
+        ungrounded: scope.ungrounded,
+        fuse: (own) => fuse(tools, own, eta),
+      },
+      signal,
+    ),
+    signal,
+  );
+  const output = parse(SummarizerOutput, summary.output, {
+    warn: (message) => {
+      run.log.warn(message);
+    },
+  });
   return {
     summarizer_result: output,
     quality_score: summary.score,

@@ -42,7 +42,9 @@ export async function executeTools(request: ExecutionRequest): Promise<ToolExecu
     results.outcomes.push(...outcomes.values());
     tasks = tasks.flatMap((task) => settle(task, outcomes, results, request));
   }
-  const scores = [...results.scores].map(([object, byDistortion]) => [object, Object.fromEntries(byDistortion)] as const);
+  const scores = [...results.scores].map(
+    ([object, byDistortion]) => [object, Object.fromEntries(byDistortion)] as const,
+  );
   return { ...results, scores: scores.length === 0 ? null : Object.fromEntries(scores) };
 }
 
@@ -53,33 +55,49 @@ interface Results extends Pick<ToolExecution, 'logs' | 'outcomes'> {
 
 function tasksOf({ assignments, regions, run }: ExecutionRequest): Task[] {
   const regionOf = new Map(regions.map((region) => [region.name, region]));
-  return Object.entries(assignments).flatMap(([object, tools]) => Object.entries(tools).flatMap(([distortion, name]) => {
-    const region = regionOf.get(object);
-    const tool = run.registry.find(name);
-    return region && tool ? [{ region, distortion: distortion as DistortionCategory, tool, fallback: false, tried: new Set([tool.name]) }] : [];
-  }));
+  return Object.entries(assignments).flatMap(([object, tools]) =>
+    Object.entries(tools).flatMap(([distortion, name]) => {
+      const region = regionOf.get(object);
+      const tool = run.registry.find(name);
+      return region && tool
+        ? [{ region, distortion: distortion as DistortionCategory, tool, fallback: false, tried: new Set([tool.name]) }]
+        : [];
+    }),
+  );
 }
 
-async function runDistinct(tasks: readonly Task[], { run, signal }: ExecutionRequest): Promise<Map<string, ToolOutcome>> {
+async function runDistinct(
+  tasks: readonly Task[],
+  { run, signal }: ExecutionRequest,
+): Promise<Map<string, ToolOutcome>> {
   const distinct = [...new Map(tasks.map((task) => [keyOf(task), task])).values()];
   const outcomes = await run.evidence.run(distinct, signal);
-  return new Map(distinct.flatMap((task, index) => {
-    const outcome = outcomes[index];
-    return outcome ? [[keyOf(task), outcome]] : [];
-  }));
+  return new Map(
+    distinct.flatMap((task, index) => {
+      const outcome = outcomes[index];
+      return outcome ? [[keyOf(task), outcome]] : [];
+    }),
+  );
 }
 
 /** Logs a task's outcome and, if it failed, returns the task again with another tool, while there is one. */
 function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results, request: ExecutionRequest): Task[] {
   const outcome = outcomes.get(keyOf(task));
   if (!outcome) return [];
-  const alreadyCounted = results.logs.some((log) => log.tool_name === task.tool.name && log.object_name === task.region.name);
+  const alreadyCounted = results.logs.some(
+    (log) => log.tool_name === task.tool.name && log.object_name === task.region.name,
+  );
   results.logs.push({
-    tool_name: task.tool.name, object_name: task.region.name, distortion: task.distortion,
-    raw_score: outcome.value, normalized_score: outcome.score,
+    tool_name: task.tool.name,
+    object_name: task.region.name,
+    distortion: task.distortion,
+    raw_score: outcome.value,
+    normalized_score: outcome.score,
     // One run serves several distortions: its time is told once.
     execution_time: alreadyCounted ? 0 : outcome.seconds,
-    fallback: task.fallback, error: outcome.error, timestamp: new Date().toISOString(),
+    fallback: task.fallback,
+    error: outcome.error,
+    timestamp: new Date().toISOString(),
   });
   if (outcome.score !== null) {
     const scores = results.scores.get(task.region.name) ?? new Map<string, [string, number]>();
@@ -87,18 +105,27 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results
     return [];
   }
   request.run.log.warn({ tool: task.tool.name, object: task.region.name, reason: outcome.error }, 'Tool failed');
-  const { tools, hasReference, run: { evidence } } = request;
-  const next = rankTools(tools, task.distortion, hasReference, evidence.shorterSide(task.region)).find((tool) => !task.tried.has(tool.name));
+  const {
+    tools,
+    hasReference,
+    run: { evidence },
+  } = request;
+  const next = rankTools(tools, task.distortion, hasReference, evidence.shorterSide(task.region)).find(
+    (tool) => !task.tried.has(tool.name),
+  );
   if (!next) return [];
   task.tried.add(next.name);
   return [{ ...task, tool: next, fallback: true }];
 }
 
 /** The first execution that failed, and the one that answered in its place for the same object and distortion, if any. */
-export function findFailure(logs: readonly ToolExecutionLog[]): { failed: ToolExecutionLog; instead: ToolExecutionLog | undefined } | null {
+export function findFailure(
+  logs: readonly ToolExecutionLog[],
+): { failed: ToolExecutionLog; instead: ToolExecutionLog | undefined } | null {
   const failed = logs.find((log) => log.error !== null);
   if (!failed) return null;
-  const isSame = (log: ToolExecutionLog) => log.object_name === failed.object_name && log.distortion === failed.distortion;
+  const isSame = (log: ToolExecutionLog) =>
+    log.object_name === failed.object_name && log.distortion === failed.distortion;
   return { failed, instead: logs.find((log) => log.fallback && log.error === null && isSame(log)) };
 }
 

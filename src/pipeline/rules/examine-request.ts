@@ -13,7 +13,12 @@ export interface ExaminationOrder {
   toolless: unknown;
 }
 
-export async function orderExamination(state: PipelineState, plan: PlannerOutput, run: RunContext, signal: AbortSignal): Promise<ExaminationOrder> {
+export async function orderExamination(
+  state: PipelineState,
+  plan: PlannerOutput,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<ExaminationOrder> {
   const { regions, named, ungrounded } = resolveScope(plan, boxesOf(state, run));
   // A sidecar that is down has no tools; a reasoner with eyes of its own goes on without them.
   let toolless: unknown = null;
@@ -25,10 +30,22 @@ export async function orderExamination(state: PipelineState, plan: PlannerOutput
   return {
     toolless,
     request: {
-      query: state.query, plan, regions, named, ungrounded, tools, hasReference: plan.reference_mode === 'Full-Reference',
-      measurements: () => run.evidence.measure(regions, signal), shorterSide: run.evidence.shorterSide,
-      missing: state.summarizer_result?.need_replan ? state.summarizer_result.replan_reason ?? null : null,
-      doubted: doubtedTools(state.executor_evidence, state.summarizer_result, run.registry.strengthOf, run.registry.isFusion),
+      query: state.query,
+      plan,
+      regions,
+      named,
+      ungrounded,
+      tools,
+      hasReference: plan.reference_mode === 'Full-Reference',
+      measurements: () => run.evidence.measure(regions, signal),
+      shorterSide: run.evidence.shorterSide,
+      missing: state.summarizer_result?.need_replan ? (state.summarizer_result.replan_reason ?? null) : null,
+      doubted: doubtedTools(
+        state.executor_evidence,
+        state.summarizer_result,
+        run.registry.strengthOf,
+        run.registry.isFusion,
+      ),
     },
   };
 }

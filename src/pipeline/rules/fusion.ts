@@ -29,7 +29,9 @@ const INTERVAL_DEVIATIONS = 1.2816;
 export function fuse(tools: ToolVerdict | null, own: OwnProbabilities | null, eta: number): QualityScore | null {
   if (tools === null && own === null) return null;
   const believed = own?.probabilities ?? (tools?.spread ? distributionOf(tools.mean, tools.spread) : null);
-  const weights = normalise(LEVELS.map((_, index) => (tools === null ? 1 : Math.exp(-eta * (tools.mean - (index + 1)) ** 2))));
+  const weights = normalise(
+    LEVELS.map((_, index) => (tools === null ? 1 : Math.exp(-eta * (tools.mean - (index + 1)) ** 2))),
+  );
   const probabilities = normalise(LEVELS.map((level) => believed?.[level] ?? 1));
   const joint = weights.map((weight, index) => weight * (probabilities[index] ?? 0));
   const total = joint.reduce((sum, share) => sum + share, 0);
@@ -40,7 +42,7 @@ export function fuse(tools: ToolVerdict | null, own: OwnProbabilities | null, et
     value,
     level: levelOf(value),
     interval: tools?.spread ? intervalAround(tools.mean, tools.spread, value) : null,
-    method: tools === null ? 'reasoner_only' : own?.method ?? (believed ? 'distribution' : 'tools_only'),
+    method: tools === null ? 'reasoner_only' : (own?.method ?? (believed ? 'distribution' : 'tools_only')),
     tool_mean: tools?.mean ?? null,
     weights: byLevel(weights),
     probabilities: byLevel(probabilities),
@@ -50,7 +52,11 @@ export function fuse(tools: ToolVerdict | null, own: OwnProbabilities | null, et
 /** How much of a normal distribution falls to each level; what lies beyond the scale falls to its ends. */
 function distributionOf(mean: number, spread: number): LevelProbabilities {
   const below = (border: number): number => cumulative((border - mean) / spread);
-  return byLevel(LEVELS.map((_, index) => (index === LEVELS.length - 1 ? 1 : below(index + 1.5)) - (index === 0 ? 0 : below(index + 0.5))));
+  return byLevel(
+    LEVELS.map(
+      (_, index) => (index === LEVELS.length - 1 ? 1 : below(index + 1.5)) - (index === 0 ? 0 : below(index + 0.5)),
+    ),
+  );
 }
 
 /** Around the tools' mean, for which the spread was measured; the fused value is drawn towards whole levels, and is always inside. */
@@ -66,21 +72,25 @@ const cumulative = (deviations: number): number => 1 / (1 + Math.exp(-1.702 * de
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 /** The mean over the distinct lead tools, each counted once, and how far human ratings lie from it. A tool with several scores counts with their mean. */
-export function weighLeadTools(evidence: ExecutorOutput, calibrationOf: (tool: string) => Pick<Calibration, 'spread'> | undefined): ToolVerdict | null {
+export function weighLeadTools(
+  evidence: ExecutorOutput,
+  calibrationOf: (tool: string) => Pick<Calibration, 'spread'> | undefined,
+): ToolVerdict | null {
   const means = meansByTool(evidence);
   if (means.size === 0) return null;
   const q = mean([...means.values()]);
   const spreads = [...means].map(([tool, score]) => spreadAt(score, calibrationOf(tool)?.spread ?? null));
   if (spreads.some((spread) => spread === null)) return { mean: q, spread: null };
   // Tools err together, so that their mean is no surer than they are; that they disagree makes it less sure.
-  const variance = mean(spreads.map((spread) => (spread ?? 0) ** 2)) + mean([...means.values()].map((score) => (score - q) ** 2));
+  const variance =
+    mean(spreads.map((spread) => (spread ?? 0) ** 2)) + mean([...means.values()].map((score) => (score - q) ** 2));
   return { mean: q, spread: Math.sqrt(variance) };
 }
 
 export function meansByTool({ quality_scores }: ExecutorOutput): Map<string, number> {
   const byTool = new Map<string, number[]>();
   for (const [tool, score] of Object.values(quality_scores ?? {}).flatMap((scores) => Object.values(scores))) {
-    byTool.set(tool, [...byTool.get(tool) ?? [], score]);
+    byTool.set(tool, [...(byTool.get(tool) ?? []), score]);
   }
   return new Map([...byTool].map(([tool, scores]) => [tool, mean(scores)]));
 }
@@ -93,7 +103,8 @@ export function levelOf(score: number): Level {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const clamp = (value: number): number => Math.min(5, Math.max(1, value));
-const byLevel = (values: readonly number[]) => Object.fromEntries(LEVELS.map((level, index) => [level, values[index] ?? 0])) as LevelProbabilities;
+const byLevel = (values: readonly number[]) =>
+  Object.fromEntries(LEVELS.map((level, index) => [level, values[index] ?? 0])) as LevelProbabilities;
 
 function normalise(values: readonly number[]): number[] {
   const total = values.reduce((sum, value) => sum + value, 0);

@@ -3,7 +3,7 @@ import type { ExecutorOutput } from '../../../schemas/pipeline/executor.ts';
 import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import type { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
 import { GLOBAL, type DistortionCategory } from '../../../schemas/vocabulary.ts';
-import { ownEntry } from '../../lib/get-own.ts';
+import { getOwn } from '../../lib/get-own.ts';
 import { REPLAN_REASONS } from './plan.ts';
 import type { Scope } from './scope.ts';
 
@@ -26,18 +26,30 @@ export type IsFusion = (tool: string) => boolean;
 const none: IsFusion = () => false;
 
 /** What is missing, as reasons for a replan; empty when the evidence suffices. An object without a box is never a gap. */
-export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope, strengthOf: StrengthOf = seesAll, isFusion: IsFusion = none): string[] {
+export function findGaps(
+  plan: PlannerOutput,
+  evidence: ExecutorOutput,
+  scope: Scope,
+  strengthOf: StrengthOf = seesAll,
+  isFusion: IsFusion = none,
+): string[] {
   if (plan.query_type === 'Other') return [];
   const { distortion_detection, distortion_analysis } = plan.plan;
   const tool_execution = plan.plan.tool_execution && !evidence.tool_logs.some((log) => log.tool_name === NO_TOOLS);
   return scope.regions.flatMap(({ name }) => {
     const asked = isAsked(name, scope);
-    const detected = ownEntry(evidence.distortion_set, name) ?? ownEntry(scope.named, name) ?? [];
-    const analysed = ownEntry(evidence.distortion_analysis, name) ?? [];
-    const scored = Object.keys(ownEntry(evidence.quality_scores, name) ?? {}) as DistortionCategory[];
+    const detected = getOwn(evidence.distortion_set, name) ?? getOwn(scope.named, name) ?? [];
+    const analysed = getOwn(evidence.distortion_analysis, name) ?? [];
+    const scored = Object.keys(getOwn(evidence.quality_scores, name) ?? {}) as DistortionCategory[];
     return [
       ...(distortion_detection && detected.length === 0 ? [REPLAN_REASONS.distortions(name)] : []),
-      ...(distortion_analysis && asked ? lackOf(detected, analysed.map(({ type }) => type), (of) => REPLAN_REASONS.distortionAnalysis(name, of)) : []),
+      ...(distortion_analysis && asked
+        ? lackOf(
+            detected,
+            analysed.map(({ type }) => type),
+            (of) => REPLAN_REASONS.distortionAnalysis(name, of),
+          )
+        : []),
       ...(tool_execution && asked ? lackOf(detected, scored, (of) => REPLAN_REASONS.toolScores(name, of)) : []),
       ...(findConflict(evidence, name, strengthOf, isFusion) === null ? [] : [REPLAN_REASONS.contradiction(name)]),
     ];
@@ -54,27 +66,45 @@ function lackOf(wanted: Categories, present: Categories, reason: (of: Categories
 }
 
 /** With distortions named per object, a region without any named one has nothing to be analysed. */
-const isAsked = (name: string, scope: Scope): boolean => scope.named === null || (ownEntry(scope.named, name)?.length ?? 0) > 0;
+const isAsked = (name: string, scope: Scope): boolean =>
+  scope.named === null || (getOwn(scope.named, name)?.length ?? 0) > 0;
 
 /** The lead tool that contradicts the analysis of its own distortion, if any. */
-function findConflict(evidence: ExecutorOutput, object: string, strengthOf: StrengthOf, isFusion: IsFusion): string | null {
-  const analyses = ownEntry(evidence.distortion_analysis, object) ?? [];
-  for (const [distortion, [tool, score]] of Object.entries(ownEntry(evidence.quality_scores, object) ?? {})) {
+function findConflict(
+  evidence: ExecutorOutput,
+  object: string,
+  strengthOf: StrengthOf,
+  isFusion: IsFusion,
+): string | null {
+  const analyses = getOwn(evidence.distortion_analysis, object) ?? [];
+  for (const [distortion, [tool, score]] of Object.entries(getOwn(evidence.quality_scores, object) ?? {})) {
     if (isFusion(tool)) continue;
     const severity = analyses.find((analysis) => analysis.type === distortion)?.severity;
     const sees = (strengthOf(tool, distortion as DistortionCategory) ?? 1) >= SEES_FROM;
     if (severity === 'extreme' && score >= NEARLY_PERFECT && sees) return tool;
     // A question about one distortion says nothing of the others, which may well have ruined the picture.
-    if (evidence.distortion_set !== null && score <= RUINED && analyses.every((analysis) => analysis.severity === 'none')) return tool;
+    if (
+      evidence.distortion_set !== null &&
+      score <= RUINED &&
+      analyses.every((analysis) => analysis.severity === 'none')
+    )
+      return tool;
   }
   return null;
 }
 
 /** Lead tools of the last round that its summarizer found at odds with the analysis: the next round asks others. */
 export function doubtedTools(
-  evidence: ExecutorOutput | undefined, result: SummarizerOutput | undefined, strengthOf: StrengthOf = seesAll, isFusion: IsFusion = none,
+  evidence: ExecutorOutput | undefined,
+  result: SummarizerOutput | undefined,
+  strengthOf: StrengthOf = seesAll,
+  isFusion: IsFusion = none,
 ): ReadonlySet<string> {
   if (!evidence || !result?.need_replan) return new Set();
   const objects = Object.keys(evidence.quality_scores ?? {});
-  return new Set((objects.length > 0 ? objects : [GLOBAL]).flatMap((object) => findConflict(evidence, object, strengthOf, isFusion) ?? []));
+  return new Set(
+    (objects.length > 0 ? objects : [GLOBAL]).flatMap(
+      (object) => findConflict(evidence, object, strengthOf, isFusion) ?? [],
+    ),
+  );
 }

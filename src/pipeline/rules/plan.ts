@@ -24,7 +24,8 @@ const only = (categories: Categories): string => (categories.length > 0 ? ` (${c
 /** How the summarizer's evidence check words what is missing, so that the rule below recognises it. */
 export const REPLAN_REASONS = {
   toolScores: (object: string, of: Categories = []): string => `Missing tool scores for ${regionOf(object)}${only(of)}`,
-  distortionAnalysis: (object: string, of: Categories = []): string => `Missing distortion analysis for ${regionOf(object)}${only(of)}`,
+  distortionAnalysis: (object: string, of: Categories = []): string =>
+    `Missing distortion analysis for ${regionOf(object)}${only(of)}`,
   distortions: (object: string): string => `Missing distortions for ${regionOf(object)}`,
   contradiction: (object: string): string => `Contradicting analysis and tool scores for ${regionOf(object)}`,
 } as const;
@@ -33,7 +34,9 @@ export function derivePlan(understood: UnderstoodQuery, situation: PlanSituation
   const objects = nameObjects(understood.objects);
   const isOther = understood.queryType === 'Other';
   const distortions = isOther ? null : assignDistortions(understood.distortions, objects);
-  const flags = isOther ? everyFlag(false) : flagsFor(distortions !== null, objects.length > 0, understood.tool !== null);
+  const flags = isOther
+    ? everyFlag(false)
+    : flagsFor(distortions !== null, objects.length > 0, understood.tool !== null);
   const reason = situation.replan?.reason;
   return {
     query_type: understood.queryType,
@@ -55,10 +58,19 @@ function flagsFor(namesDistortions: boolean, namesRegion: boolean, namesTool: bo
   };
 }
 
-const everyFlag = (value: boolean): PlanControlFlags =>
-  ({ distortion_detection: value, distortion_analysis: value, tool_selection: value, tool_execution: value });
+const everyFlag = (value: boolean): PlanControlFlags => ({
+  distortion_detection: value,
+  distortion_analysis: value,
+  tool_selection: value,
+  tool_execution: value,
+});
 
-function turnOnMissing(flags: PlanControlFlags, reason: string, objects: readonly string[], tool: string | null): PlanControlFlags {
+function turnOnMissing(
+  flags: PlanControlFlags,
+  reason: string,
+  objects: readonly string[],
+  tool: string | null,
+): PlanControlFlags {
   const text = withoutNames(reason, objects);
   const contradicts = /contradict|disagree|inconsisten|conflict/.test(text);
   const lacksAnalysis = /analy[sz]|severit/.test(text);
@@ -77,17 +89,25 @@ function turnOnMissing(flags: PlanControlFlags, reason: string, objects: readonl
 
 /** An object that happens to be called "tool box" must not read as a missing tool, nor "(Color distortions)" as missing distortions. */
 function withoutNames(reason: string, objects: readonly string[]): string {
-  const bare = DISTORTION_CATEGORIES.reduce((text, category) => text.replaceAll(category.toLowerCase(), ''), ` ${reason.toLowerCase()} `);
+  const bare = DISTORTION_CATEGORIES.reduce(
+    (text, category) => text.replaceAll(category.toLowerCase(), ''),
+    ` ${reason.toLowerCase()} `,
+  );
   return objects.reduce((text, name) => text.replaceAll(` ${name.toLowerCase()} `, ' '), bare);
 }
 
 function nameObjects(objects: readonly string[]): string[] {
-  const names = objects.map((name) => name.trim()).filter((name) => name !== '' && name.toLowerCase() !== GLOBAL.toLowerCase());
+  const names = objects
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name.toLowerCase() !== GLOBAL.toLowerCase());
   return [...new Set(names)];
 }
 
 /** Each object gets the categories named for it, or those named jointly; `Object.fromEntries` makes "__proto__" an ordinary key. */
-function assignDistortions(named: UnderstoodQuery['distortions'], objects: readonly string[]): Record<string, DistortionCategory[]> | null {
+function assignDistortions(
+  named: UnderstoodQuery['distortions'],
+  objects: readonly string[],
+): Record<string, DistortionCategory[]> | null {
   const entries = Object.entries(named ?? {}).filter(([, categories]) => categories.length > 0);
   if (entries.length === 0) return null;
   const all = [...new Set(entries.flatMap(([, categories]) => categories))];

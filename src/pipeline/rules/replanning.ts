@@ -4,7 +4,10 @@ import { DEFAULT_MAX_REPLAN_ITERATIONS, MAX_HISTORY, type AgenticIQAState } from
 import { NO_REASON } from '../../../schemas/pipeline/summarizer.ts';
 
 export type NextNode = 'planner' | '__end__';
-type ReplanState = Pick<AgenticIQAState, 'summarizer_result' | 'iteration_count' | 'max_replan_iterations' | 'replan_history' | 'error'>;
+type ReplanState = Pick<
+  AgenticIQAState,
+  'summarizer_result' | 'iteration_count' | 'max_replan_iterations' | 'replan_history' | 'error'
+>;
 
 /** The labels that the drawn graph gives the two ways out of the summarizer. */
 export const EDGE_LABELS: Record<NextNode, string> = {
@@ -20,7 +23,10 @@ export function decideNextNode(state: ReplanState, log: Logger): NextNode {
   // A planner that failed on a replan leaves its error and the last good result: that is the end.
   const asked = result !== undefined && result.need_replan && state.error === undefined;
   const decision: NextNode = asked && iteration < limit ? 'planner' : '__end__';
-  log.info({ need_replan: result?.need_replan ?? false, iteration_count: iteration, max_replan_iterations: limit, decision }, 'Replanning decision');
+  log.info(
+    { need_replan: result?.need_replan ?? false, iteration_count: iteration, max_replan_iterations: limit, decision },
+    'Replanning decision',
+  );
   if (decision === 'planner') {
     log.info(`Replanning triggered: ${result?.replan_reason ?? NO_REASON}`);
     log.info(`Iteration ${iteration}/${limit}`);
@@ -34,12 +40,18 @@ function warnAboutLimit(state: ReplanState, iteration: number, limit: number, lo
   log.warn(`Max replanning iterations (${limit}) reached`);
   log.warn('Continuing with current evidence despite need_replan=true');
   if (iteration > 1 && (state.replan_history?.length ?? 0) >= Math.min(iteration, MAX_HISTORY)) {
-    log.warn({ replan_history: state.replan_history }, 'The summarizer asked for a replan on every iteration: possible logic issue in the summarizer');
+    log.warn(
+      { replan_history: state.replan_history },
+      'The summarizer asked for a replan on every iteration: possible logic issue in the summarizer',
+    );
   }
 }
 
 /** Counts a request for a replan, the refused one at the limit included, and words the entry for its history. */
-export function recordReplanRequest(state: ReplanState, reason: string): { iteration_count: number; replan_history: string[] } {
+export function recordReplanRequest(
+  state: ReplanState,
+  reason: string,
+): { iteration_count: number; replan_history: string[] } {
   const iteration = (state.iteration_count ?? 0) + 1;
   return { iteration_count: iteration, replan_history: [`[Iteration ${iteration}] ${reason}`] };
 }
@@ -49,7 +61,10 @@ export function createHistoryReducer(log: Pick<Logger, 'warn'>): (current: strin
   return (current, added) => {
     const all = [...current, ...added];
     if (all.length <= MAX_HISTORY) return all;
-    log.warn({ dropped: all.length - MAX_HISTORY }, 'Excessive replanning: the oldest entries of replan_history were removed');
+    log.warn(
+      { dropped: all.length - MAX_HISTORY },
+      'Excessive replanning: the oldest entries of replan_history were removed',
+    );
     return all.slice(-MAX_HISTORY);
   };
 }

@@ -30,27 +30,40 @@ export function resolveScope(plan: PlannerOutput, boxes: readonly Region[]): Sco
     return region ? [{ name: object, box: region.box }] : [];
   });
   const ungrounded = objects.filter((object) => !boxOf.get(object));
-  const needsWhole = objects.length === 0 || ungrounded.length > 0 || (plan.distortions !== null && Object.hasOwn(plan.distortions, GLOBAL));
+  const needsWhole =
+    objects.length === 0 ||
+    ungrounded.length > 0 ||
+    (plan.distortions !== null && Object.hasOwn(plan.distortions, GLOBAL));
   const used = new Set([...boxOf.values()].map((region) => region?.name));
   return {
     regions: needsWhole ? [WHOLE_PICTURE, ...grounded] : grounded,
     ungrounded,
-    named: plan.distortions === null ? null : renameKeys(plan.distortions, (object) => (boxOf.get(object) ? object : GLOBAL)),
+    named:
+      plan.distortions === null
+        ? null
+        : renameKeys(plan.distortions, (object) => (boxOf.get(object) ? object : GLOBAL)),
     unused: boxes.map((region) => region.name).filter((name) => !used.has(name)),
   };
 }
 
 /** "the car" asked about and a box called "Car" mean the same. */
 function isSameObject(left: string, right: string): boolean {
-  const plain = (name: string) => name.trim().toLowerCase().replace(/^(the|a|an)\s+/, '');
+  const plain = (name: string) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/^(the|a|an)\s+/, '');
   return plain(left) === plain(right);
 }
 
-function renameKeys(named: Record<string, DistortionCategory[]>, rename: (object: string) => string): Record<string, DistortionCategory[]> {
+function renameKeys(
+  named: Record<string, DistortionCategory[]>,
+  rename: (object: string) => string,
+): Record<string, DistortionCategory[]> {
   const merged = new Map<string, Set<DistortionCategory>>();
   for (const [object, categories] of Object.entries(named)) {
     const key = rename(object);
-    merged.set(key, new Set([...merged.get(key) ?? [], ...categories]));
+    merged.set(key, new Set([...(merged.get(key) ?? []), ...categories]));
   }
   return Object.fromEntries([...merged].map(([key, categories]) => [key, [...categories]]));
 }

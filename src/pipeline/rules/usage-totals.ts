@@ -18,7 +18,14 @@ export type Carried = Static<typeof Carried>;
 
 export function carriedOf({ timings, evidence, reasoner }: RunContext): Carried {
   const { hits, misses, sidecarMs, sidecarVersion } = evidence.statistics();
-  return { timings_ms: { ...timings }, cache_hits: hits, cache_misses: misses, sidecar_ms: sidecarMs, sidecar_version: sidecarVersion, ...reasoner.report() };
+  return {
+    timings_ms: { ...timings },
+    cache_hits: hits,
+    cache_misses: misses,
+    sidecar_ms: sidecarMs,
+    sidecar_version: sidecarVersion,
+    ...reasoner.report(),
+  };
 }
 
 export function continueEvidence(source: EvidenceSource, before: Carried): EvidenceSource {
@@ -27,7 +34,9 @@ export function continueEvidence(source: EvidenceSource, before: Carried): Evide
     statistics() {
       const now = source.statistics();
       return {
-        hits: before.cache_hits + now.hits, misses: before.cache_misses + now.misses, sidecarMs: before.sidecar_ms + now.sidecarMs,
+        hits: before.cache_hits + now.hits,
+        misses: before.cache_misses + now.misses,
+        sidecarMs: before.sidecar_ms + now.sidecarMs,
         sidecarVersion: now.sidecarVersion ?? before.sidecar_version,
       };
     },
@@ -47,14 +56,17 @@ type Costs = Pick<ModelUsage, 'calls' | 'input_tokens' | 'output_tokens' | 'cost
 
 function addUsage(before: ModelUsage, now: ModelUsage): ModelUsage {
   const add = (a: Costs, b: Costs): Costs => ({
-    calls: a.calls + b.calls, cost_usd: a.cost_usd + b.cost_usd,
-    input_tokens: a.input_tokens + b.input_tokens, output_tokens: a.output_tokens + b.output_tokens,
+    calls: a.calls + b.calls,
+    cost_usd: a.cost_usd + b.cost_usd,
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
   });
   return {
     ...add(before, now),
     cache_hits: before.cache_hits + now.cache_hits,
     roles: {
-      planner: add(before.roles.planner, now.roles.planner), executor: add(before.roles.executor, now.roles.executor),
+      planner: add(before.roles.planner, now.roles.planner),
+      executor: add(before.roles.executor, now.roles.executor),
       summarizer: add(before.roles.summarizer, now.roles.summarizer),
     },
     failed_attempts: [...before.failed_attempts, ...now.failed_attempts],

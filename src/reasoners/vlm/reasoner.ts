@@ -36,7 +36,10 @@ export interface VLMReasonerOptions {
 }
 
 /** What the three roles have in common during one assessment. */
-export interface Workplace extends Pick<VLMReasonerOptions, 'models' | 'registry' | 'embedded' | 'understand' | 'chain'> {
+export interface Workplace extends Pick<
+  VLMReasonerOptions,
+  'models' | 'registry' | 'embedded' | 'understand' | 'chain'
+> {
   session: Session;
   pictures: ReturnType<typeof createPictureSource>;
   size: { width: number; height: number };
@@ -54,7 +57,9 @@ export function createVLMReasoner(options: VLMReasonerOptions): ReasonerSource {
   const { chain, intended, embedded } = options;
   const first = chain.summarizer[0] ?? chain.executor[0] ?? chain.planner[0];
   const source: ReasonerSource = {
-    identity: first ? { kind: 'vlm', backend: first.name, model: first.model } : { kind: 'vlm', backend: intended.summarizer, model: null },
+    identity: first
+      ? { kind: 'vlm', backend: first.name, model: first.model }
+      : { kind: 'vlm', backend: intended.summarizer, model: null },
     version: `${PROMPTS_VERSION}+embedded.${embedded.version}+settings.${settingsDigest(options)}`,
     create: (occasion) => createForOccasion(options, source, occasion),
   };
@@ -62,7 +67,10 @@ export function createVLMReasoner(options: VLMReasonerOptions): ReasonerSource {
 }
 
 /** What an answer depends on beside prompts and pictures: the same digest stands for the same way of asking. */
-function settingsDigest({ models: { reasoning, planner_certain_from, pictures, planner, executor, summarizer }, chain }: VLMReasonerOptions): string {
+function settingsDigest({
+  models: { reasoning, planner_certain_from, pictures, planner, executor, summarizer },
+  chain,
+}: VLMReasonerOptions): string {
   const asked = ROLES.map((role) => chain[role].map(({ name, model }) => [name, model]));
   return hash([reasoning, planner_certain_from, pictures, planner, executor, summarizer, asked]).slice(0, 8);
 }
@@ -71,16 +79,29 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
   const { models, chain, intended, embedded } = options;
   const budget = createBudget(models.limits);
   const session = createSession({
-    chain, settings: models, budget, backoff: models.backoff, cache: options.cache, log: occasion.log,
+    chain,
+    settings: models,
+    budget,
+    backoff: models.backoff,
+    cache: options.cache,
+    log: occasion.log,
   });
   const reasons = new Map<Role, string>();
   let { identity } = source;
   const ahead = createAhead({
     examine: ({ signal, ...work }) => examineWithModel({ ...work, workplace, time: timeFor('executor', signal) }),
-    spoke: (speaker) => { noteFallback('executor', speaker); }, signal: occasion.signal, log: occasion.log,
+    spoke: (speaker) => {
+      noteFallback('executor', speaker);
+    },
+    signal: occasion.signal,
+    log: occasion.log,
   });
   const workplace: Workplace = {
-    ...options, session, size: occasion.image.info, notes: { measured: null }, ahead,
+    ...options,
+    session,
+    size: occasion.image.info,
+    notes: { measured: null },
+    ahead,
     pictures: createPictureSource(occasion.image, occasion.reference, models.pictures),
   };
   const timeFor = (role: Role, signal: AbortSignal) => timeLimit(role, signal, options, occasion);
@@ -89,7 +110,12 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
   };
 
   /** The model's way, or the embedded one where no model is configured or all of them failed. */
-  async function orEmbedded<T>(role: Role, byModel: () => Promise<T>, byRules: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async function orEmbedded<T>(
+    role: Role,
+    byModel: () => Promise<T>,
+    byRules: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     if (intended[role] === EMBEDDED) return byRules();
     try {
       return await byModel();
@@ -102,7 +128,9 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
   }
 
   return {
-    get identity() { return identity; },
+    get identity() {
+      return identity;
+    },
     version: source.version,
     seesPixels: true,
     speculates: models.speculation,
@@ -114,8 +142,12 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
       try {
         const proposal = await orEmbedded(
           'planner',
-          () => planWithModel(request, workplace, timeFor('planner', signal), (spoke) => { noteFallback('planner', spoke); }),
-          () => embedded.plan(request, signal), signal,
+          () =>
+            planWithModel(request, workplace, timeFor('planner', signal), (spoke) => {
+              noteFallback('planner', spoke);
+            }),
+          () => embedded.plan(request, signal),
+          signal,
         );
         decided = proposal.output;
         return proposal;
@@ -129,20 +161,25 @@ function createForOccasion(options: VLMReasonerOptions, source: ReasonerSource, 
       instead.catch(() => undefined);
       return orEmbedded(
         'executor',
-        () => ahead.examine(request, signal), () => instead, signal,
+        () => ahead.examine(request, signal),
+        () => instead,
+        signal,
       );
     },
-    summarize: (request, signal) => orEmbedded(
-      'summarizer',
-      () => summarizeWithModel(request, workplace, timeFor('summarizer', signal), (spoke) => {
-        identity = { kind: 'vlm', ...spoke };
-        noteFallback('summarizer', spoke);
-      }),
-      async () => {
-        if (intended.summarizer !== EMBEDDED) identity = embedded.identity;
-        return embedded.summarize(withEvidence(request), signal);
-      }, signal,
-    ),
+    summarize: (request, signal) =>
+      orEmbedded(
+        'summarizer',
+        () =>
+          summarizeWithModel(request, workplace, timeFor('summarizer', signal), (spoke) => {
+            identity = { kind: 'vlm', ...spoke };
+            noteFallback('summarizer', spoke);
+          }),
+        async () => {
+          if (intended.summarizer !== EMBEDDED) identity = embedded.identity;
+          return embedded.summarize(withEvidence(request), signal);
+        },
+        signal,
+      ),
     report: () => ({
       usage: { ...budget.usage(), cache_hits: session.cacheHits(), failed_attempts: [...session.failures()] },
       degraded: reasons.size === 0 ? null : [...reasons.values()].join('; '),
@@ -159,9 +196,21 @@ const LONGEST_RESERVE_MS = 2_000;
 /** With nobody to take over: enough to say which model was late before the stage itself is cut off. */
 const LAST_WORDS_MS = 50;
 
-function timeLimit(role: Role, signal: AbortSignal, { stageTimeouts, models }: VLMReasonerOptions, { deadline }: Occasion): TimeLimit {
-  const limit = stageLimitMs(stageTimeouts[role], role === 'executor' ? stageTimeouts.summarizer : 0, deadline.remaining());
-  const reserve = models[role].degrade === 'none' ? Math.min(LAST_WORDS_MS, limit * RESERVE_SHARE) : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
+function timeLimit(
+  role: Role,
+  signal: AbortSignal,
+  { stageTimeouts, models }: VLMReasonerOptions,
+  { deadline }: Occasion,
+): TimeLimit {
+  const limit = stageLimitMs(
+    stageTimeouts[role],
+    role === 'executor' ? stageTimeouts.summarizer : 0,
+    deadline.remaining(),
+  );
+  const reserve =
+    models[role].degrade === 'none'
+      ? Math.min(LAST_WORDS_MS, limit * RESERVE_SHARE)
+      : Math.min(LONGEST_RESERVE_MS, limit * RESERVE_SHARE);
   return { signal, until: performance.now() + limit - reserve };
 }
 

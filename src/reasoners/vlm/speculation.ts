@@ -54,7 +54,14 @@ export function createAhead({ examine, spoke, signal, log }: AheadOptions): Ahea
       const speakers: Begun['speakers'] = [];
       const work = foretell().then((request) => {
         stop.throwIfAborted();
-        const examination = examine({ request, isAhead: true, signal: stop, spoke: (speaker) => { speakers.push(speaker); } });
+        const examination = examine({
+          request,
+          isAhead: true,
+          signal: stop,
+          spoke: (speaker) => {
+            speakers.push(speaker);
+          },
+        });
         // Nobody may ever ask for it.
         examination.catch(() => undefined);
         return { request, examination };
@@ -64,7 +71,7 @@ export function createAhead({ examine, spoke, signal, log }: AheadOptions): Ahea
     },
     decide(plan) {
       if (!begun || isDeepStrictEqual(plan, begun.plan)) return;
-      log.debug('The model plans otherwise: the executor\'s call that was begun ahead is dropped');
+      log.debug("The model plans otherwise: the executor's call that was begun ahead is dropped");
       drop();
     },
     async examine(request, stageSignal) {

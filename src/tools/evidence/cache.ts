@@ -37,5 +37,12 @@ export interface KeyParts {
 
 /** What is measured, on which pixels, by which version: all that a value depends on. */
 export function cacheKey(parts: KeyParts): string {
-  return [parts.image, parts.reference ?? '-', parts.jpegQuality ?? '-', parts.box?.join(',') ?? '-', parts.what, parts.version].join('|');
+  return [
+    parts.image,
+    parts.reference ?? '-',
+    parts.jpegQuality ?? '-',
+    parts.box?.join(',') ?? '-',
+    parts.what,
+    parts.version,
+  ].join('|');
 }

@@ -6,7 +6,11 @@ export type ResultEvent = MeasurementsEvent | ToolEvent;
 
 export interface RunningCalls {
   /** Follows a call that will bring these keys; `keyOf` tells which one an event is. */
-  follow: (events: AsyncGenerator<MeasureEvent>, keys: readonly string[], keyOf: (event: ResultEvent) => string) => void;
+  follow: (
+    events: AsyncGenerator<MeasureEvent>,
+    keys: readonly string[],
+    keyOf: (event: ResultEvent) => string,
+  ) => void;
   waitFor: (key: string) => Promise<ResultEvent> | undefined;
   /** The sidecar's own time, of calls that were cut short as far as they told. */
   sidecarMs: () => number;
@@ -16,7 +20,11 @@ export function createRunningCalls(onResult: (key: string, event: ResultEvent) =
   const waiting = new Map<string, Promise<ResultEvent>>();
   const times: { ms: number }[] = [];
 
-  async function consume(events: AsyncGenerator<MeasureEvent>, settle: Map<string, Deferred>, keyOf: (event: ResultEvent) => string): Promise<void> {
+  async function consume(
+    events: AsyncGenerator<MeasureEvent>,
+    settle: Map<string, Deferred>,
+    keyOf: (event: ResultEvent) => string,
+  ): Promise<void> {
     const own = { ms: 0 };
     times.push(own);
     try {
@@ -58,9 +66,13 @@ interface Deferred {
 /** The sidecar's own clock: milliseconds since it had the whole request. */
 function elapsedAt(event: MeasureEvent): number {
   switch (event.event) {
-    case 'image': return event.queue_ms + event.decode_ms;
-    case 'end': return event.time_ms;
-    case 'error': return 0;
-    default: return event.elapsed_ms;
+    case 'image':
+      return event.queue_ms + event.decode_ms;
+    case 'end':
+      return event.time_ms;
+    case 'error':
+      return 0;
+    default:
+      return event.elapsed_ms;
   }
 }

@@ -6,7 +6,10 @@ const CELLS = 3;
 
 /** Row by row from the upper left, 0 (nothing) to 1 (as bad as the map can say). Maps are 1 where all is well. */
 export async function reduceMap(map: NonNullable<ToolEvent['map']>): Promise<number[]> {
-  const { data, info: { width, height, channels } } = await sharp(Buffer.from(map.base64, 'base64')).greyscale().raw().toBuffer({ resolveWithObject: true });
+  const {
+    data,
+    info: { width, height, channels },
+  } = await sharp(Buffer.from(map.base64, 'base64')).greyscale().raw().toBuffer({ resolveWithObject: true });
   const sums = new Float64Array(CELLS * CELLS);
   const counts = new Float64Array(CELLS * CELLS);
   for (let row = 0; row < height; row += 1) {
@@ -16,8 +19,8 @@ export async function reduceMap(map: NonNullable<ToolEvent['map']>): Promise<num
       counts[cell] = (counts[cell] ?? 0) + 1;
     }
   }
-  return [...sums].map((sum, cell) => Math.round(sum / Math.max(1, counts[cell] ?? 0) / 255 * 1e4) / 1e4);
+  return [...sums].map((sum, cell) => Math.round((sum / Math.max(1, counts[cell] ?? 0) / 255) * 1e4) / 1e4);
 }
 
 /** By the middle of the map's pixel: a map of two pixels fills the outer thirds, and nobody claims to know the middle one. */
-const cellOf = (at: number, side: number): number => Math.min(CELLS - 1, Math.floor(CELLS * (at + 0.5) / side));
+const cellOf = (at: number, side: number): number => Math.min(CELLS - 1, Math.floor((CELLS * (at + 0.5)) / side));

@@ -60,7 +60,10 @@ export interface EvidenceSource {
   /** The local maps of these tools, or measurements, over the whole picture; one that cannot be made has an error instead. */
   maps: (names: readonly string[], signal: AbortSignal) => Promise<MapOutcome[]>;
   /** Nine numbers from each map, by the name the sidecar has for it; null for one that cannot be made. */
-  locate: (sought: readonly { map: string; region: ScopedRegion }[], signal: AbortSignal) => Promise<(number[] | null)[]>;
+  locate: (
+    sought: readonly { map: string; region: ScopedRegion }[],
+    signal: AbortSignal,
+  ) => Promise<(number[] | null)[]>;
   statistics: () => { hits: number; misses: number; sidecarMs: number; sidecarVersion: string | null };
 }
 
@@ -93,7 +96,9 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   const totals = { hits: 0, misses: 0, sidecarVersion: null as string | null };
   /** Maps that are reduced on arrival: the nine numbers are remembered, not the picture. */
   const fleeting = new Set<string>();
-  const running = createRunningCalls((key, event) => { if (!fleeting.has(key)) cache.set(key, event); });
+  const running = createRunningCalls((key, event) => {
+    if (!fleeting.has(key)) cache.set(key, event);
+  });
   const prefetching = new AbortController();
 
   const offered = async (): Promise<SidecarTools> => {
@@ -107,9 +112,16 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     return Math.min(width, height);
   };
   const want = (region: ScopedRegion, tool: Runnable | null, version: string, map = false): Wanted => ({
-    region, tool, map, key: cacheKey({
-      image: image.sha256, reference: tool?.type === 'NR' ? null : reference?.sha256 ?? null, jpegQuality: image.jpegQuality,
-      box: region.box, what: `${tool?.name ?? 'measurements'}${map ? ' map' : ''}`, version,
+    region,
+    tool,
+    map,
+    key: cacheKey({
+      image: image.sha256,
+      reference: tool?.type === 'NR' ? null : (reference?.sha256 ?? null),
+      jpegQuality: image.jpegQuality,
+      box: region.box,
+      what: `${tool?.name ?? 'measurements'}${map ? ' map' : ''}`,
+      version,
     }),
   });
 
@@ -117,31 +129,46 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   function ask(wanted: readonly Wanted[], signal: AbortSignal): void {
     const boxes = wanted.flatMap(({ region }) => (region.box === null ? [] : [[region.name, [...region.box]]]));
     const header = {
-      request_id: options.requestId, regions: Object.fromEntries(boxes) as Record<string, number[]>,
+      request_id: options.requestId,
+      regions: Object.fromEntries(boxes) as Record<string, number[]>,
       measurements: wanted.filter(({ tool }) => tool === null).map(({ region }) => region.name),
       tools: wanted.flatMap(({ tool, region, map }) => (tool ? [{ name: tool.name, region: region.name, map }] : [])),
-      jpeg_quality: image.jpegQuality, tool_timeout_ms: options.toolTimeoutMs(),
+      jpeg_quality: image.jpegQuality,
+      tool_timeout_ms: options.toolTimeoutMs(),
     };
-    const keyOf = (event: ResultEvent): string => wanted.find(({ tool, region }) =>
-      region.name === event.region && (event.event === 'tool' ? tool?.name === event.tool : tool === null))?.key ?? '';
-    running.follow(client.measure({ header, image, reference }, signal), wanted.map(({ key }) => key), keyOf);
+    const keyOf = (event: ResultEvent): string =>
+      wanted.find(
+        ({ tool, region }) =>
+          region.name === event.region && (event.event === 'tool' ? tool?.name === event.tool : tool === null),
+      )?.key ?? '';
+    running.follow(
+      client.measure({ header, image, reference }, signal),
+      wanted.map(({ key }) => key),
+      keyOf,
+    );
   }
 
   /** From the cache, from a call that is under way, or from a new one; `onResult` is told of each as it comes. */
-  async function obtain(wanted: readonly Wanted[], signal: AbortSignal, onResult?: (index: number, result: Result) => void): Promise<Result[]> {
+  async function obtain(
+    wanted: readonly Wanted[],
+    signal: AbortSignal,
+    onResult?: (index: number, result: Result) => void,
+  ): Promise<Result[]> {
     const known = wanted.map(({ key }) => (running.waitFor(key) ? undefined : cache.get<ResultEvent>(key)));
     const missing = wanted.filter(({ key }, index) => !known[index] && !running.waitFor(key));
     if (missing.length > 0) ask(missing, signal);
     const hits = known.filter((event) => event !== undefined).length;
     totals.hits += hits;
     totals.misses += wanted.length - hits;
-    return Promise.all(wanted.map(async ({ key }, index) => {
-      const event = known[index] ?? await running.waitFor(key);
-      if (!event) throw new IqaError('IQA_TOOL_FAILED', 'The sidecar gave no answer');
-      const result = { event, cached: known[index] !== undefined };
-      onResult?.(index, result);
-      return result;
-    }));
+    return Promise.all(
+      wanted.map(async ({ key }, index) => {
+        const event = known[index] ?? (await running.waitFor(key));
+        if (!event) throw new IqaError('IQA_TOOL_FAILED', 'The sidecar gave no answer');
+        const result = { event, cached: known[index] !== undefined };
+        onResult?.(index, result);
+        return result;
+      }),
+    );
   }
 
   /** Why a tool cannot be run here and now, or null. */
@@ -156,19 +183,34 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
   return {
     async prefetch(signal, spareMs) {
-      const [{ measurements: { version } }, tools] = await Promise.all([offered(), available()]);
+      const [
+        {
+          measurements: { version },
+        },
+        tools,
+      ] = await Promise.all([offered(), available()]);
       const guessed = guessTools({ tools, type: reference ? 'FR' : 'NR', size: image.info, spareMs });
       const likely = guessed.map((tool) => want(WHOLE_PICTURE, tool, tool.version));
       const wanted = [want(WHOLE_PICTURE, null, version), ...likely];
-      if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key))) ask(wanted, AbortSignal.any([signal, prefetching.signal]));
+      if (!prefetching.signal.aborted && wanted.every(({ key }) => !cache.has(key)))
+        ask(wanted, AbortSignal.any([signal, prefetching.signal]));
     },
-    dropPrefetch: () => { prefetching.abort(new DOMException('No longer needed', 'AbortError')); },
+    dropPrefetch: () => {
+      prefetching.abort(new DOMException('No longer needed', 'AbortError'));
+    },
     shorterSide,
     availableTools: available,
     async measure(regions, signal) {
-      const { measurements: { version } } = await offered();
-      const results = await obtain(regions.map((region) => want(region, null, version)), signal);
-      return new Map(regions.map((region, index) => [region.name, measuredOf(results[index]?.event as MeasurementsEvent, region)]));
+      const {
+        measurements: { version },
+      } = await offered();
+      const results = await obtain(
+        regions.map((region) => want(region, null, version)),
+        signal,
+      );
+      return new Map(
+        regions.map((region, index) => [region.name, measuredOf(results[index]?.event as MeasurementsEvent, region)]),
+      );
     },
     async run(runs, signal) {
       const obstacle = await findObstacles();
@@ -182,10 +224,14 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
         if (reason !== null) settle(run, failed(run, reason));
         return reason === null;
       });
-      await obtain(feasible.map(({ tool, region }) => want(region, tool, tool.version)), signal, (index, { event, cached }) => {
-        const run = feasible[index];
-        if (run) settle(run, outcomeOf(run, event as ToolEvent, cached));
-      });
+      await obtain(
+        feasible.map(({ tool, region }) => want(region, tool, tool.version)),
+        signal,
+        (index, { event, cached }) => {
+          const run = feasible[index];
+          if (run) settle(run, outcomeOf(run, event as ToolEvent, cached));
+        },
+      );
       return runs.map((run) => outcomes.get(run) ?? failed(run, 'The sidecar gave no answer'));
     },
     async maps(names, signal) {
@@ -198,32 +244,51 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
         return offer ? { name, type: 'NR', version: offer.version } : `The sidecar does not show ${name}`;
       });
       const feasible = sources.filter((source) => typeof source !== 'string');
-      const results = await obtain(feasible.map((tool) => want(WHOLE_PICTURE, tool, tool.version, true)), signal);
+      const results = await obtain(
+        feasible.map((tool) => want(WHOLE_PICTURE, tool, tool.version, true)),
+        signal,
+      );
       return names.map((name, index) => {
         const source = sources[index];
         if (source === undefined || typeof source === 'string') return { name, map: null, error: source ?? null };
-        const { map, error } = (results[feasible.indexOf(source)]?.event ?? { map: null, error: null }) as Pick<ToolEvent, 'map' | 'error'>;
-        return { name, map, error: map ? null : error?.message ?? `${name} has no local map` };
+        const { map, error } = (results[feasible.indexOf(source)]?.event ?? { map: null, error: null }) as Pick<
+          ToolEvent,
+          'map' | 'error'
+        >;
+        return { name, map, error: map ? null : (error?.message ?? `${name} has no local map`) };
       });
     },
     async locate(sought, signal) {
       const tools = new Map((await offered()).tools.map((tool) => [tool.name, tool]));
       const wanted = sought.map(({ map, region }) => {
         const tool = tools.get(map);
-        if (!tool?.available || !tool.has_map || tool.min_side > shorterSide(region) || (tool.needs_reference && !reference)) return null;
-        return want(region, { name: map, version: tool.version, type: tool.needs_reference ? 'FR' : 'NR' }, tool.version, true);
+        if (
+          !tool?.available ||
+          !tool.has_map ||
+          tool.min_side > shorterSide(region) ||
+          (tool.needs_reference && !reference)
+        )
+          return null;
+        return want(
+          region,
+          { name: map, version: tool.version, type: tool.needs_reference ? 'FR' : 'NR' },
+          tool.version,
+          true,
+        );
       });
       const known = wanted.map((one) => (one && cache.get<{ grid: number[] }>(placeKey(one))?.grid) ?? null);
       const missing = wanted.filter((one, index) => one !== null && known[index] === null) as Wanted[];
       for (const { key } of missing) fleeting.add(key);
       const results = await obtain(missing, signal);
-      return Promise.all(wanted.map(async (one, index) => {
-        const event = one ? results[missing.indexOf(one)]?.event as ToolEvent | undefined : undefined;
-        if (!one || !event?.map) return known[index] ?? null;
-        const grid = await reduceMap(event.map);
-        cache.set(placeKey(one), { grid });
-        return grid;
-      }));
+      return Promise.all(
+        wanted.map(async (one, index) => {
+          const event = one ? (results[missing.indexOf(one)]?.event as ToolEvent | undefined) : undefined;
+          if (!one || !event?.map) return known[index] ?? null;
+          const grid = await reduceMap(event.map);
+          cache.set(placeKey(one), { grid });
+          return grid;
+        }),
+      );
     },
     statistics: () => ({ ...totals, sidecarMs: running.sidecarMs() }),
   };
@@ -237,14 +302,39 @@ function measuredOf(event: MeasurementsEvent, region: ScopedRegion): MeasuredReg
 }
 
 type Run = { tool: ToolRow; region: ScopedRegion };
-interface Result { event: ResultEvent; cached: boolean }
+interface Result {
+  event: ResultEvent;
+  cached: boolean;
+}
 
 function outcomeOf({ tool, region }: Run, { value, time_ms, error, version }: ToolEvent, cached: boolean): ToolOutcome {
   if (value === null) return failed({ tool, region }, error?.message ?? 'The tool gave no value', time_ms);
-  if (version !== tool.version) return failed({ tool, region }, `The sidecar ran version ${version} of ${tool.name} but the registry describes ${tool.version}`, time_ms);
-  return { tool, region: region.name, value, ...calibrate(value, tool.calibration), error: null, seconds: cached ? 0 : time_ms / 1000, cached };
+  if (version !== tool.version)
+    return failed(
+      { tool, region },
+      `The sidecar ran version ${version} of ${tool.name} but the registry describes ${tool.version}`,
+      time_ms,
+    );
+  return {
+    tool,
+    region: region.name,
+    value,
+    ...calibrate(value, tool.calibration),
+    error: null,
+    seconds: cached ? 0 : time_ms / 1000,
+    cached,
+  };
 }
 
 function failed({ tool, region }: Run, error: string, milliseconds = 0): ToolOutcome {
-  return { tool, region: region.name, value: null, score: null, clipped: false, error, seconds: milliseconds / 1000, cached: false };
+  return {
+    tool,
+    region: region.name,
+    value: null,
+    score: null,
+    clipped: false,
+    error,
+    seconds: milliseconds / 1000,
+    cached: false,
+  };
 }

@@ -1,7 +1,7 @@
 // Two sidecars seen as one: tools of the optional pyiqa tier go to its own address, everything else to the sidecar that is always there.
 import type { MeasureEvent, SidecarTools } from '../../../schemas/sidecar.ts';
 import type { ToolRow } from '../../../schemas/tool.ts';
-import { byIdentity } from '../../lib/weak-memoize.ts';
+import { weakMemoize } from '../../lib/weak-memoize.ts';
 import { messageOf } from '../../errors.ts';
 import type { MeasureCall, SidecarClient } from './client.ts';
 
@@ -9,7 +9,7 @@ import type { MeasureCall, SidecarClient } from './client.ts';
 export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null, tierOf: (name: string) => ToolRow['tier']): SidecarClient {
   if (pyiqa === null) return base;
   // The same object while neither has answered anew: others know again by it what they worked out.
-  const joined = byIdentity((first: SidecarTools) => byIdentity((second: SidecarTools | typeof AWAY): SidecarTools => {
+  const joined = weakMemoize((first: SidecarTools) => weakMemoize((second: SidecarTools | typeof AWAY): SidecarTools => {
     const further = second.tools.filter(({ name }) => tierOf(name) === 'pyiqa');
     return { ...first, tools: [...first.tools.filter(({ name }) => tierOf(name) === 'base'), ...further] };
   }));

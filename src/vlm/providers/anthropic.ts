@@ -1,6 +1,11 @@
 // Anthropic: messages with image blocks, JSON-schema output and prompt caching. It has no log-probabilities.
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ContentBlockParam, Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type {
+  ContentBlockParam,
+  Message,
+  MessageCreateParamsNonStreaming,
+  MessageParam,
+} from '@anthropic-ai/sdk/resources/messages';
 import type { ClientSettings, TokenUsage, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { createSdkClient, modelName, usageFrom } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
@@ -8,13 +13,22 @@ import { VLMError } from '../errors.ts';
 export function createAnthropicClient(settings: ClientSettings): VLMClient {
   return createSdkClient(settings, {
     create: createSdk,
-    ask: async (sdk, request, signal) => readReply(await sdk.messages.create(bodyOf(request, settings), { signal }), settings.model),
+    ask: async (sdk, request, signal) =>
+      readReply(await sdk.messages.create(bodyOf(request, settings), { signal }), settings.model),
   });
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {
   const { default: Anthropic } = await import('@anthropic-ai/sdk');
-  return new Anthropic({ apiKey: revealKey(), authToken: null, baseURL: baseUrl, maxRetries: 0, fetch, logLevel: 'off', openTelemetry: false });
+  return new Anthropic({
+    apiKey: revealKey(),
+    authToken: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    fetch,
+    logLevel: 'off',
+    openTelemetry: false,
+  });
 }
 
 function bodyOf(request: VLMRequest, { model, capabilities, extra }: ClientSettings): MessageCreateParamsNonStreaming {
@@ -37,7 +51,8 @@ function messagesOf({ turns, pictures }: VLMRequest): MessageParam[] {
   const shown = pictures.flatMap(({ label, mediaType, base64 }, index): ContentBlockParam[] => [
     { type: 'text', text: label },
     {
-      type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 },
+      type: 'image',
+      source: { type: 'base64', media_type: mediaType, data: base64 },
       // Up to the last picture every retry repeats itself, and the later calls of a request often do.
       ...(index === pictures.length - 1 ? { cache_control: { type: 'ephemeral' as const } } : {}),
     },
@@ -58,16 +73,15 @@ function readReply(message: Message, model: string): VLMReply {
   const complete = !CUT_OFF.includes(message.stop_reason);
   if (text === '' && complete) throw new VLMError('bad_reply', 'The provider answered without any text');
   const usage = message.usage as Message['usage'] | undefined;
-  return {
-    text,
-    model: modelName(message.model, model),
-    complete,
-    tokens: null,
-    usage: usage ? usageOf(usage) : null,
-  };
+  return { text, model: modelName(message.model, model), complete, tokens: null, usage: usage ? usageOf(usage) : null };
 }
 
 /** Anthropic counts what it read from or wrote to its cache apart from the rest. */
-function usageOf({ input_tokens, output_tokens, cache_read_input_tokens: cached, cache_creation_input_tokens: written }: Message['usage']): TokenUsage | null {
+function usageOf({
+  input_tokens,
+  output_tokens,
+  cache_read_input_tokens: cached,
+  cache_creation_input_tokens: written,
+}: Message['usage']): TokenUsage | null {
   return usageFrom({ input: input_tokens + (cached ?? 0) + (written ?? 0), cached, written, output: output_tokens });
 }

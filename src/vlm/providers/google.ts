@@ -1,5 +1,12 @@
 // Google: generateContent with inline data, a response schema and log-probabilities.
-import type { Content, GenerateContentConfig, GenerateContentResponse, GoogleGenAI, LogprobsResult, Part } from '@google/genai';
+import type {
+  Content,
+  GenerateContentConfig,
+  GenerateContentResponse,
+  GoogleGenAI,
+  LogprobsResult,
+  Part,
+} from '@google/genai';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
@@ -9,7 +16,10 @@ export function createGoogleClient(settings: ClientSettings): VLMClient {
     create: createSdk,
     ask: async (sdk, request, signal) => {
       const config = configOf(request, settings, signal);
-      return readReply(await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }), settings.model);
+      return readReply(
+        await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }),
+        settings.model,
+      );
     },
   });
 }
@@ -20,7 +30,11 @@ async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise
   return new GoogleGenAI({ apiKey: revealKey(), vertexai: false, httpOptions: { baseUrl, fetch } });
 }
 
-function configOf(request: VLMRequest, { capabilities, extra }: ClientSettings, signal: AbortSignal): GenerateContentConfig {
+function configOf(
+  request: VLMRequest,
+  { capabilities, extra }: ClientSettings,
+  signal: AbortSignal,
+): GenerateContentConfig {
   const { schema, logprobs } = request;
   return {
     systemInstruction: request.system,
@@ -35,7 +49,10 @@ function configOf(request: VLMRequest, { capabilities, extra }: ClientSettings, 
 }
 
 function contentsOf({ turns, pictures }: VLMRequest): Content[] {
-  const shown = pictures.flatMap(({ label, mediaType, base64 }): Part[] => [{ text: label }, { inlineData: { mimeType: mediaType, data: base64 } }]);
+  const shown = pictures.flatMap(({ label, mediaType, base64 }): Part[] => [
+    { text: label },
+    { inlineData: { mimeType: mediaType, data: base64 } },
+  ]);
   return turns.map(({ role, text }, index) => ({
     role: role === 'assistant' ? 'model' : 'user',
     parts: [...(index === 0 ? shown : []), { text }],
@@ -46,10 +63,12 @@ const REFUSALS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SP
 
 function readReply(response: GenerateContentResponse, model: string): VLMReply {
   const candidate = response.candidates?.[0];
-  if (response.promptFeedback?.blockReason || REFUSALS.includes(candidate?.finishReason ?? '')) throw new VLMError('refusal', 'The model refused to answer');
+  if (response.promptFeedback?.blockReason || REFUSALS.includes(candidate?.finishReason ?? ''))
+    throw new VLMError('refusal', 'The model refused to answer');
   // A model that thought until its tokens were used up has a candidate without content.
   const complete = String(candidate?.finishReason) !== 'MAX_TOKENS';
-  if (!candidate || (complete && !candidate.content)) throw new VLMError('bad_reply', 'The provider answered without any candidate');
+  if (!candidate || (complete && !candidate.content))
+    throw new VLMError('bad_reply', 'The provider answered without any candidate');
   const usage = response.usageMetadata;
   return {
     text: (candidate.content?.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
@@ -57,7 +76,9 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
     complete,
     tokens: spokenTokens(candidate.logprobsResult),
     usage: usageFrom({
-      input: usage?.promptTokenCount, cached: usage?.cachedContentTokenCount, output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+      input: usage?.promptTokenCount,
+      cached: usage?.cachedContentTokenCount,
+      output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
     }),
   };
 }
@@ -65,6 +86,12 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
 function spokenTokens(result: LogprobsResult | undefined): SpokenToken[] | null {
   const chosen = result?.chosenCandidates;
   if (!Array.isArray(chosen)) return null;
-  const read = (list: unknown) => usableTokens(list, ({ token, logProbability }) => ({ token, logprob: logProbability }));
-  return chosen.map((candidate, index) => ({ token: '', logprob: -Infinity, ...read([candidate])[0], alternatives: read(result?.topCandidates?.[index]?.candidates) }));
+  const read = (list: unknown) =>
+    usableTokens(list, ({ token, logProbability }) => ({ token, logprob: logProbability }));
+  return chosen.map((candidate, index) => ({
+    token: '',
+    logprob: -Infinity,
+    ...read([candidate])[0],
+    alternatives: read(result?.topCandidates?.[index]?.candidates),
+  }));
 }

@@ -1,6 +1,11 @@
 // The chat-completions wire, spoken by OpenAI itself and by every server that is compatible with it.
 import type OpenAI from 'openai';
-import type { ChatCompletion, ChatCompletionContentPart, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletion,
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
 import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
@@ -8,17 +13,29 @@ import { VLMError } from '../errors.ts';
 export function createChatClient(settings: ClientSettings): VLMClient {
   return createSdkClient(settings, {
     create: createSdk,
-    ask: async (sdk, request, signal) => readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model),
+    ask: async (sdk, request, signal) =>
+      readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model),
   });
 }
 
 async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
   const { default: OpenAI } = await import('openai');
   // Everything said explicitly: the SDK would otherwise look into the environment by itself.
-  return new OpenAI({ apiKey: revealKey(), baseURL: baseUrl, organization: null, project: null, maxRetries: 0, fetch, logLevel: 'off' });
+  return new OpenAI({
+    apiKey: revealKey(),
+    baseURL: baseUrl,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    fetch,
+    logLevel: 'off',
+  });
 }
 
-function bodyOf(request: VLMRequest, { model, capabilities, maxTokensField, extra }: ClientSettings): ChatCompletionCreateParamsNonStreaming {
+function bodyOf(
+  request: VLMRequest,
+  { model, capabilities, maxTokensField, extra }: ClientSettings,
+): ChatCompletionCreateParamsNonStreaming {
   const { schema, logprobs } = request;
   return {
     model,
@@ -26,7 +43,14 @@ function bodyOf(request: VLMRequest, { model, capabilities, maxTokensField, extr
     [maxTokensField]: request.maxTokens,
     ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
     ...(capabilities.sampling === 'both' ? { top_p: request.topP } : {}),
-    ...(schema ? { response_format: { type: 'json_schema', json_schema: { name: schema.name, strict: true, schema: schema.document } } } : {}),
+    ...(schema
+      ? {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: schema.name, strict: true, schema: schema.document },
+          },
+        }
+      : {}),
     ...(logprobs > 0 ? { logprobs: true, top_logprobs: logprobs } : {}),
     ...extra,
   };
@@ -49,7 +73,8 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
   const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
   if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
   const { message, finish_reason, logprobs } = choice;
-  if (message.refusal || finish_reason === 'content_filter') throw new VLMError('refusal', 'The model refused to answer');
+  if (message.refusal || finish_reason === 'content_filter')
+    throw new VLMError('refusal', 'The model refused to answer');
   const usage = completion.usage as ChatCompletion['usage'] | null;
   return {
     text: textOf(message.content),
@@ -57,7 +82,11 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
     model: modelName(completion.model, model),
     complete: (finish_reason as string) !== 'length',
     tokens: Array.isArray(logprobs?.content) ? logprobs.content.map(spokenOf) : null,
-    usage: usageFrom({ input: usage?.prompt_tokens, cached: usage?.prompt_tokens_details?.cached_tokens, output: usage?.completion_tokens }),
+    usage: usageFrom({
+      input: usage?.prompt_tokens,
+      cached: usage?.prompt_tokens_details?.cached_tokens,
+      output: usage?.completion_tokens,
+    }),
   };
 }
 
@@ -65,15 +94,18 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.map((part: unknown) => {
-    const text: unknown = typeof part === 'object' && part !== null && 'text' in part ? part.text : part;
-    return typeof text === 'string' ? text : '';
-  }).join('');
+  return content
+    .map((part: unknown) => {
+      const text: unknown = typeof part === 'object' && part !== null && 'text' in part ? part.text : part;
+      return typeof text === 'string' ? text : '';
+    })
+    .join('');
 }
 
 /** The types promise token, number and list; not every server keeps it. An empty token keeps the place of one that is none. */
 function spokenOf(item: unknown): SpokenToken {
   const read = (list: unknown) => usableTokens(list, ({ token, logprob }) => ({ token, logprob }));
-  const alternatives = typeof item === 'object' && item !== null && 'top_logprobs' in item ? read(item.top_logprobs) : [];
+  const alternatives =
+    typeof item === 'object' && item !== null && 'top_logprobs' in item ? read(item.top_logprobs) : [];
   return { token: '', logprob: -Infinity, ...read([item])[0], alternatives };
 }

@@ -21,10 +21,10 @@ function reduce(node: Node): Node {
     ...kept,
     ...(properties
       ? {
-        properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, reduce(child)])),
-        required: Object.keys(properties),
-        additionalProperties: false,
-      }
+          properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, reduce(child)])),
+          required: Object.keys(properties),
+          additionalProperties: false,
+        }
       : {}),
     ...(items ? { items: reduce(items) } : {}),
     ...(anyOf ? { anyOf: anyOf.map(reduce) } : {}),

@@ -11,14 +11,28 @@ export interface Provider {
   lacks: string | null;
 }
 
-export function resolveProviders({ providers }: ModelBackends, environment: Readonly<Record<string, string | undefined>>): Record<string, Provider> {
-  return Object.fromEntries(Object.entries(providers).map(([name, row]) => {
-    const read = (variable: string | null): string => (variable === null ? '' : environment[variable]?.trim() ?? '');
-    const baseUrl = addressOf(row.base_url_env ?? `/providers/${name}/base_url`, read(row.base_url_env) || row.base_url);
-    const key = read(row.api_key_env);
-    const lacks = baseUrl === '' ? row.base_url_env ?? 'base_url' : row.api_key_env !== null && key === '' ? row.api_key_env : null;
-    return [name, { kind: row.kind, baseUrl, key: key === '' ? null : new Secret(key), lacks }];
-  }));
+export function resolveProviders(
+  { providers }: ModelBackends,
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, Provider> {
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, row]) => {
+      const read = (variable: string | null): string =>
+        variable === null ? '' : (environment[variable]?.trim() ?? '');
+      const baseUrl = addressOf(
+        row.base_url_env ?? `/providers/${name}/base_url`,
+        read(row.base_url_env) || row.base_url,
+      );
+      const key = read(row.api_key_env);
+      const lacks =
+        baseUrl === ''
+          ? (row.base_url_env ?? 'base_url')
+          : row.api_key_env !== null && key === ''
+            ? row.api_key_env
+            : null;
+      return [name, { kind: row.kind, baseUrl, key: key === '' ? null : new Secret(key), lacks }];
+    }),
+  );
 }
 
 function addressOf(name: string, text: string | null): string {

@@ -15,7 +15,10 @@ export interface BreakerSettings {
   pause: number;
 }
 
-export function createCircuitBreaker({ failures: limit, pause }: BreakerSettings, now: () => number = () => performance.now()): CircuitBreaker {
+export function createCircuitBreaker(
+  { failures: limit, pause }: BreakerSettings,
+  now: () => number = () => performance.now(),
+): CircuitBreaker {
   let failures = 0;
   let closedUntil = 0;
   let probing = false;

@@ -14,7 +14,12 @@ export interface GuardedFetchOptions {
   fetch?: typeof fetch;
 }
 
-export function createGuardedFetch({ redact, removeKeys, maxBytes = MAX_REPLY_BYTES, fetch: send = fetch }: GuardedFetchOptions): typeof fetch {
+export function createGuardedFetch({
+  redact,
+  removeKeys,
+  maxBytes = MAX_REPLY_BYTES,
+  fetch: send = fetch,
+}: GuardedFetchOptions): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? null;
     try {
@@ -25,7 +30,11 @@ export function createGuardedFetch({ redact, removeKeys, maxBytes = MAX_REPLY_BY
       const contentType = response.headers.get('content-type');
       // A small server may not say what it sends; whoever says that it is something else is believed.
       if (contentType !== null && !/\bjson\b/i.test(contentType)) {
-        throw new VLMError('bad_reply', `Expected JSON from the provider but received ${redact(contentType).slice(0, MAX_TYPE)}`, { status: response.status });
+        throw new VLMError(
+          'bad_reply',
+          `Expected JSON from the provider but received ${redact(contentType).slice(0, MAX_TYPE)}`,
+          { status: response.status },
+        );
       }
       const hidden = hiddenFailureOf(response, text, redact);
       if (hidden) throw hidden;
@@ -46,7 +55,10 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     // Leaving the loop cancels the stream.
-    if (size > maxBytes) throw new VLMError('bad_reply', `Expected at most ${maxBytes} bytes from the provider but received more`, { status: response.status });
+    if (size > maxBytes)
+      throw new VLMError('bad_reply', `Expected at most ${maxBytes} bytes from the provider but received more`, {
+        status: response.status,
+      });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -57,9 +69,11 @@ function failureOf({ headers, status }: Pick<Response, 'headers' | 'status'>, bo
   const sentence = `The provider answered ${status}`;
   const details = { status, retryAfterMs: retryAfterOf(headers) ?? delayMs, providerSays: message };
   // Google answers 400 to a key that it does not know.
-  if (status === 401 || status === 403 || (status === 400 && code === 'API_KEY_INVALID')) return new VLMError('authentication', sentence, details);
+  if (status === 401 || status === 403 || (status === 400 && code === 'API_KEY_INVALID'))
+    return new VLMError('authentication', sentence, details);
   // An empty account answers 429 as well, and waiting does not fill it.
-  if (status === 429) return new VLMError(code === 'insufficient_quota' ? 'authentication' : 'rate_limited', sentence, details);
+  if (status === 429)
+    return new VLMError(code === 'insufficient_quota' ? 'authentication' : 'rate_limited', sentence, details);
   if (status >= 500 || status === 408) return new VLMError('unavailable', sentence, details);
   return new VLMError('bad_request', sentence, details);
 }
@@ -87,10 +101,17 @@ function quote(body: string): Quoted {
   const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   // {"error": {"message": …}} is everybody's; Ollama has {"error": "…"}, other servers {"message": …} or {"detail": …}.
   const outer = fieldsOf(first);
-  const error = typeof outer['error'] === 'string' ? { message: outer['error'] } : outer['error'] ? fieldsOf(outer['error']) : outer;
+  const error =
+    typeof outer['error'] === 'string'
+      ? { message: outer['error'] }
+      : outer['error']
+        ? fieldsOf(outer['error'])
+        : outer;
   const details = (Array.isArray(error['details']) ? error['details'] : []).map(fieldsOf);
   const reason = details.find((detail) => typeof detail['reason'] === 'string')?.['reason'];
-  const wait = details.map(({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(textOf(retryDelay))?.[1]).find((seconds) => seconds !== undefined);
+  const wait = details
+    .map(({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(textOf(retryDelay))?.[1])
+    .find((seconds) => seconds !== undefined);
   return {
     message: (textOf(error['message']) || textOf(error['detail'])).slice(0, MAX_QUOTE),
     code: textOf(reason) || textOf(error['code']),
@@ -106,7 +127,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-const fieldsOf = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? value as Record<string, unknown> : {});
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function retryAfterOf(headers: Headers): number | undefined {

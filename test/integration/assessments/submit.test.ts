@@ -22,11 +22,24 @@ async function openSpool(t: Test): Promise<Spool> {
 async function arrive(spool: Spool, signal: AbortSignal = new AbortController().signal) {
   const session = spool.open();
   const file = await session.write(Readable.from([picture]));
-  return { files: new Map([['image', file] as const]), body: { image: file.id }, session, requestId: 'test', log: captureLog().log, signal, path: file.path };
+  return {
+    files: new Map([['image', file] as const]),
+    body: { image: file.id },
+    session,
+    requestId: 'test',
+    log: captureLog().log,
+    signal,
+    path: file.path,
+  };
 }
 
 const reception = (assess: Assessor, requestTimeoutMs: number) =>
-  createReception({ assess, admission: createAdmission({ running: 1, waiting: 8 }), requestTimeoutMs, limits: { maxPixels: 1e6 } });
+  createReception({
+    assess,
+    admission: createAdmission({ running: 1, waiting: 8 }),
+    requestTimeoutMs,
+    limits: { maxPixels: 1e6 },
+  });
 
 t.test('who waits longer than the deadline for its turn is told that we are busy', async (t) => {
   const receive = reception(async () => {
@@ -42,7 +55,9 @@ t.test('who waits longer than the deadline for its turn is told that we are busy
 
 t.test('the files of a shared run stay until it ends, though the client that sent them has gone', async (t) => {
   let end!: () => void;
-  const ended = new Promise<void>((resolve) => { end = resolve; });
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
   const receive = reception(async () => {
     await ended;
     return { id: 'shared' } as Assessment;

@@ -15,7 +15,8 @@ import { until } from '../../support/service.ts';
 const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
 /** A quarter of it is left to the summarizer: as much as a busy machine may hold it up. */
 const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
-  ...config, pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 6_000 } },
+  ...config,
+  pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 6_000 } },
 });
 
 /** Never answers; counts who asks and who goes. */
@@ -23,7 +24,9 @@ async function countingSidecar(t: Test) {
   const calls = { measuring: 0, stopped: 0 };
   const origin = await slowSidecar(t, (response) => {
     calls.measuring += 1;
-    response.on('close', () => { calls.stopped += 1; });
+    response.on('close', () => {
+      calls.stopped += 1;
+    });
   });
   return { origin, calls };
 }
@@ -34,13 +37,21 @@ t.test('a client that hangs up stops the call to the sidecar, and its files go',
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const { payload, headers } = await formRequest({ image: picture });
-  const asking = fetch(`${address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string>, signal: controller.signal });
+  const asking = fetch(`${address}/assess`, {
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: headers as Record<string, string>,
+    signal: controller.signal,
+  });
   await until(() => calls.measuring > 0);
   controller.abort();
   await t.rejects(asking);
   await until(() => calls.stopped === calls.measuring);
   await until(() => readdirSync(spool.dir).length === 0);
-  t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
+  t.notOk(
+    logs.some((line) => Number(line['level']) >= 50),
+    'a hang-up is no error of ours',
+  );
   t.ok(logs.some((line) => line['msg'] === 'Client hung up'));
 });
 
@@ -49,18 +60,32 @@ t.test('a client that hangs up during a comparison stops all of its runs, and it
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
-  const images = await Promise.all([1, 2, 3, 4].map((seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()));
+  const images = await Promise.all(
+    [1, 2, 3, 4].map((seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()),
+  );
   const { payload, headers } = await compareRequest({ images });
-  const asking = fetch(`${address}/compare`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string>, signal: controller.signal });
+  const asking = fetch(`${address}/compare`, {
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: headers as Record<string, string>,
+    signal: controller.signal,
+  });
   await until(() => calls.measuring >= 2);
-  t.match((await app.inject('/ready')).json<{ load?: object }>().load, { running: 2, waiting: 0 }, 'two pictures at work in two seats');
+  t.match(
+    (await app.inject('/ready')).json<{ load?: object }>().load,
+    { running: 2, waiting: 0 },
+    'two pictures at work in two seats',
+  );
   controller.abort();
   await t.rejects(asking);
   await until(() => calls.stopped === calls.measuring);
   await until(() => readdirSync(spool.dir).length === 0);
   await until(async () => (await app.inject('/ready')).json<{ load?: { running: number } }>().load?.running === 0);
   t.equal(calls.measuring, 2, 'the other two never began');
-  t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
+  t.notOk(
+    logs.some((line) => Number(line['level']) >= 50),
+    'a hang-up is no error of ours',
+  );
 });
 
 t.test('a file that is still being written when its request ends is removed as well', async (t) => {
@@ -90,30 +115,52 @@ t.test('what is no HTTP, or too much of it, is a problem too', async (t) => {
   const { app } = await buildTestApp(t, { origin: () => null });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const talk = (text: string) => new Promise<string>((resolve) => {
-    let answer = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(text));
-    socket.on('data', (chunk: Buffer) => { answer += chunk.toString(); }).on('close', () => { resolve(answer); });
-  });
-  t.match(await talk('HELLO\r\n\r\n'), /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*X-Request-Id: [^]*"IQA_INPUT_MALFORMED"/);
-  t.match(await talk(`GET /health HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`), /"IQA_INPUT_TOO_LARGE"/);
+  const talk = (text: string) =>
+    new Promise<string>((resolve) => {
+      let answer = '';
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      socket
+        .on('data', (chunk: Buffer) => {
+          answer += chunk.toString();
+        })
+        .on('close', () => {
+          resolve(answer);
+        });
+    });
+  t.match(
+    await talk('HELLO\r\n\r\n'),
+    /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*X-Request-Id: [^]*"IQA_INPUT_MALFORMED"/,
+  );
+  t.match(
+    await talk(`GET /health HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`),
+    /"IQA_INPUT_TOO_LARGE"/,
+  );
 });
 
-t.test('a sidecar that never answers is given up in time: failed evidence in the log, no 504, and the call is stopped', async (t) => {
-  let stopped = false;
-  const origin = await slowSidecar(t, (response) => { response.on('close', () => { stopped = true; }); });
-  const { app } = await buildTestApp(t, { origin: () => origin, adjust: hurried });
-  const response = await app.inject(await formRequest({ image: picture }));
-  t.equal(response.statusCode, 200, response.body);
-  const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
-  t.match(evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ error: String }] });
-  t.equal(score, null, 'no score is invented');
-  t.ok(metadata.degraded);
-  await until(() => stopped);
-});
+t.test(
+  'a sidecar that never answers is given up in time: failed evidence in the log, no 504, and the call is stopped',
+  async (t) => {
+    let stopped = false;
+    const origin = await slowSidecar(t, (response) => {
+      response.on('close', () => {
+        stopped = true;
+      });
+    });
+    const { app } = await buildTestApp(t, { origin: () => origin, adjust: hurried });
+    const response = await app.inject(await formRequest({ image: picture }));
+    t.equal(response.statusCode, 200, response.body);
+    const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
+    t.match(evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ error: String }] });
+    t.equal(score, null, 'no score is invented');
+    t.ok(metadata.degraded);
+    await until(() => stopped);
+  },
+);
 
 t.test('a busy sidecar is 503 with its own Retry-After', async (t) => {
-  const origin = await slowSidecar(t, (response) => { response.writeHead(503, { 'retry-after': '7' }).end('{"error":{"code":"BUSY","message":"queue full"}}'); });
+  const origin = await slowSidecar(t, (response) => {
+    response.writeHead(503, { 'retry-after': '7' }).end('{"error":{"code":"BUSY","message":"queue full"}}');
+  });
   const { app } = await buildTestApp(t, { origin: () => origin });
   const response = await app.inject(await formRequest({ image: picture }));
   t.match(response.json<Problem>(), { status: 503, code: 'IQA_BUSY' });
@@ -121,7 +168,9 @@ t.test('a busy sidecar is 503 with its own Retry-After', async (t) => {
 });
 
 t.test('a sidecar that breaks off while measuring is 503', async (t) => {
-  const origin = await slowSidecar(t, (response) => { response.destroy(); });
+  const origin = await slowSidecar(t, (response) => {
+    response.destroy();
+  });
   const { app } = await buildTestApp(t, { origin: () => origin });
   const response = await app.inject(await formRequest({ image: picture }));
   t.match(response.json<Problem>(), { status: 503, code: 'IQA_TOOL_UNAVAILABLE' });

@@ -27,20 +27,28 @@ async function refuse(fields: FormFields): Promise<Problem & { contentType: stri
   return { ...response.json<Problem>(), contentType: String(response.headers['content-type']) };
 }
 
-t.test('the default query ends with tools run, a score and a level, and the body fits the published schema', async (t) => {
-  const assessment = await assess({ image: clean });
-  t.equal(assessment.query, 'How is the overall quality of this image?');
-  t.equal(assessment.summarizer_result?.final_answer, assessment.quality_score?.level);
-  t.match(assessment, {
-    image: { width: 512, height: 384, format: 'jpeg', notes: [] }, reference: null, error: null, iteration_count: 0, max_replan_iterations: 2,
-    plan: { query_type: 'IQA', query_scope: 'Global', reference_mode: 'No-Reference' },
-    quality_score: { method: 'distribution' }, metadata: { reasoner: { kind: 'embedded', model: null }, degraded: false, degraded_reason: null },
-  });
-  const schema = (await app.inject('/schemas/Assessment')).json<object>();
-  const validate = new Ajv2020({ strict: false }).addVocabulary([]);
-  formats.default(validate);
-  t.ok(validate.validate(schema, assessment), JSON.stringify(validate.errors));
-});
+t.test(
+  'the default query ends with tools run, a score and a level, and the body fits the published schema',
+  async (t) => {
+    const assessment = await assess({ image: clean });
+    t.equal(assessment.query, 'How is the overall quality of this image?');
+    t.equal(assessment.summarizer_result?.final_answer, assessment.quality_score?.level);
+    t.match(assessment, {
+      image: { width: 512, height: 384, format: 'jpeg', notes: [] },
+      reference: null,
+      error: null,
+      iteration_count: 0,
+      max_replan_iterations: 2,
+      plan: { query_type: 'IQA', query_scope: 'Global', reference_mode: 'No-Reference' },
+      quality_score: { method: 'distribution' },
+      metadata: { reasoner: { kind: 'embedded', model: null }, degraded: false, degraded_reason: null },
+    });
+    const schema = (await app.inject('/schemas/Assessment')).json<object>();
+    const validate = new Ajv2020({ strict: false }).addVocabulary([]);
+    formats.default(validate);
+    t.ok(validate.validate(schema, assessment), JSON.stringify(validate.errors));
+  },
+);
 
 t.test('no server path and no file name ever appears', async (t) => {
   const text = JSON.stringify(await assess({ image: { data: clean, filename: 'holiday-secret.jpg' } }));
@@ -61,7 +69,10 @@ t.test('with a reference the full-reference tools lead', async (t) => {
   t.match(assessment.reference, { width: 512, height: 384, format: 'png' });
   const tools = assessment.diagnostics.tools.map((tool) => tool.tool_name);
   const fullReference = registry.rows.filter((row) => row.type === 'FR' && !row.on_request).map((row) => row.name);
-  t.ok(tools.every((tool) => fullReference.includes(tool)), tools.join());
+  t.ok(
+    tools.every((tool) => fullReference.includes(tool)),
+    tools.join(),
+  );
 });
 
 t.test('a named tool is run for every distortion of the set though selection is skipped', async (t) => {
@@ -73,26 +84,49 @@ t.test('a named tool is run for every distortion of the set though selection is 
   t.strictSame(Object.keys(assessment.executor_evidence?.quality_scores?.['Global'] ?? {}), detected);
 });
 
-t.test('a full-reference tool without a reference fails in the log and a no-reference tool answers for it', async (t) => {
-  const assessment = await assess({ image: clean, query: 'Is the image noisy? Use SSIM.' });
-  const [failed, fallback] = assessment.executor_evidence?.tool_logs ?? [];
-  t.match(failed, { tool_name: 'SSIM', raw_score: null, normalized_score: null, fallback: false, error: /reference/ });
-  t.match(fallback, { fallback: true, error: null, normalized_score: Number });
-  t.match(assessment.metadata, { degraded: true, degraded_reason: /in place of SSIM/ });
-});
+t.test(
+  'a full-reference tool without a reference fails in the log and a no-reference tool answers for it',
+  async (t) => {
+    const assessment = await assess({ image: clean, query: 'Is the image noisy? Use SSIM.' });
+    const [failed, fallback] = assessment.executor_evidence?.tool_logs ?? [];
+    t.match(failed, {
+      tool_name: 'SSIM',
+      raw_score: null,
+      normalized_score: null,
+      fallback: false,
+      error: /reference/,
+    });
+    t.match(fallback, { fallback: true, error: null, normalized_score: Number });
+    t.match(assessment.metadata, { degraded: true, degraded_reason: /in place of SSIM/ });
+  },
+);
 
 t.test('an object without a box: the answer is about the whole picture, says so, and does not replan', async (t) => {
   const assessment = await assess({ image: blurred, query: 'Is the vehicle blurry?' });
   t.strictSame(assessment.plan?.query_scope, ['vehicle']);
   t.strictSame(Object.keys(assessment.executor_evidence?.distortion_analysis ?? {}), ['Global']);
-  t.match(assessment.summarizer_result, { final_answer: /^Yes: .* blur/, need_replan: false, quality_reasoning: /No box was given for vehicle/ });
+  t.match(assessment.summarizer_result, {
+    final_answer: /^Yes: .* blur/,
+    need_replan: false,
+    quality_reasoning: /No box was given for vehicle/,
+  });
   t.equal(assessment.quality_score, null);
   t.match(assessment.diagnostics.notes, [/No box was given for vehicle/, /No score/]);
 });
 
 t.test('an object with a box is measured in its box', async (t) => {
-  const half = await makePicture().composite([{ input: await makePicture().blur(5).extract({ left: 0, top: 0, width: 256, height: 384 }).png().toBuffer(), left: 0, top: 0 }]).png().toBuffer();
-  const ask = (box: number[]) => assess({ image: half, query: 'Is the vehicle blurry?', regions: JSON.stringify([{ name: 'vehicle', box }]) });
+  const half = await makePicture()
+    .composite([
+      {
+        input: await makePicture().blur(5).extract({ left: 0, top: 0, width: 256, height: 384 }).png().toBuffer(),
+        left: 0,
+        top: 0,
+      },
+    ])
+    .png()
+    .toBuffer();
+  const ask = (box: number[]) =>
+    assess({ image: half, query: 'Is the vehicle blurry?', regions: JSON.stringify([{ name: 'vehicle', box }]) });
   const left = await ask([0, 0, 250, 384]);
   const right = await ask([262, 0, 250, 384]);
   t.strictSame(Object.keys(left.executor_evidence?.distortion_analysis ?? {}), ['vehicle']);
@@ -101,26 +135,47 @@ t.test('an object with a box is measured in its box', async (t) => {
 });
 
 t.test('multiple choice is answered with a letter', async (t) => {
-  const inQuery = await assess({ image: blurred, query: 'Which distortion is most apparent?\nA. Noise\nB. Blur\nC. Overexposure' });
+  const inQuery = await assess({
+    image: blurred,
+    query: 'Which distortion is most apparent?\nA. Noise\nB. Blur\nC. Overexposure',
+  });
   t.equal(inQuery.summarizer_result?.final_answer, 'B');
-  const inField = await assess({ image: blurred, query: 'Which distortion is most apparent?', choices: '["JPEG artifacts", "Noise", "Blur"]' });
+  const inField = await assess({
+    image: blurred,
+    query: 'Which distortion is most apparent?',
+    choices: '["JPEG artifacts", "Noise", "Blur"]',
+  });
   t.equal(inField.summarizer_result?.final_answer, 'C');
   const repeated = new FormData();
   repeated.append('image', new Blob([new Uint8Array(blurred)]), 'x.png');
   repeated.append('query', 'Which distortion is most apparent?');
   for (const choice of ['Noise', 'Blur']) repeated.append('choices', choice);
   // What Swagger UI sends for what was left out.
-  for (const field of ['reference', 'regions', 'prior_context', 'max_replan_iterations', 'align']) repeated.append(field, '');
+  for (const field of ['reference', 'regions', 'prior_context', 'max_replan_iterations', 'align'])
+    repeated.append(field, '');
   const encoded = new Response(repeated);
-  const response = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': encoded.headers.get('content-type') ?? '' }, payload: Buffer.from(await encoded.arrayBuffer()) });
+  const response = await app.inject({
+    method: 'POST',
+    url: '/assess',
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+    payload: Buffer.from(await encoded.arrayBuffer()),
+  });
   t.equal(response.json<Assessment>().summarizer_result?.final_answer, 'B');
 });
 
 t.test('a question about taste gets an honest answer and empty evidence', async (t) => {
   const assessment = await assess({ image: clean, query: 'Does this picture make you feel sad?' });
   t.match(assessment, {
-    plan: { query_type: 'Other' }, quality_score: null, summarizer_result: { need_replan: false, quality_reasoning: /vision-language model/ },
-    executor_evidence: { distortion_set: null, distortion_analysis: null, selected_tools: null, quality_scores: null, tool_logs: [] },
+    plan: { query_type: 'Other' },
+    quality_score: null,
+    summarizer_result: { need_replan: false, quality_reasoning: /vision-language model/ },
+    executor_evidence: {
+      distortion_set: null,
+      distortion_analysis: null,
+      selected_tools: null,
+      quality_scores: null,
+      tool_logs: [],
+    },
   });
 });
 
@@ -137,7 +192,11 @@ t.test('options that praise and options that complain are told apart', async (t)
   ];
   for (const [query, whenSharp, whenBlurred] of questions) {
     t.equal((await assess({ image: sharp, query })).summarizer_result?.final_answer, whenSharp, `sharp: ${query}`);
-    t.equal((await assess({ image: blurred, query })).summarizer_result?.final_answer, whenBlurred, `blurred: ${query}`);
+    t.equal(
+      (await assess({ image: blurred, query })).summarizer_result?.final_answer,
+      whenBlurred,
+      `blurred: ${query}`,
+    );
   }
 });
 
@@ -151,23 +210,38 @@ t.test('a question about one distortion is not answered by another, and does not
 
 t.test('pictures without structure get no score, however well that might look', async (t) => {
   for (const shade of [0, 119, 255]) {
-    const flat = await sharpPicture({ create: { width: 400, height: 300, channels: 3, background: { r: shade, g: shade, b: shade } } }).png().toBuffer();
+    const flat = await sharpPicture({
+      create: { width: 400, height: 300, channels: 3, background: { r: shade, g: shade, b: shade } },
+    })
+      .png()
+      .toBuffer();
     const assessment = await assess({ image: flat });
     t.equal(assessment.quality_score, null, String(shade));
     t.ok(assessment.executor_evidence?.tool_logs.every((log) => log.normalized_score === null));
   }
 });
 
-t.test('a picture too small for the best tool is scored by one that takes it, and that is no degradation', async (t) => {
-  const { metadata, diagnostics } = await assess({ image: await makePicture({ width: 40, height: 40 }).png().toBuffer() });
-  t.strictSame(diagnostics.tools.map(({ tool_name }) => tool_name), ['BRISQUE']);
-  t.equal(metadata.degraded, false);
-});
+t.test(
+  'a picture too small for the best tool is scored by one that takes it, and that is no degradation',
+  async (t) => {
+    const { metadata, diagnostics } = await assess({
+      image: await makePicture({ width: 40, height: 40 }).png().toBuffer(),
+    });
+    t.strictSame(
+      diagnostics.tools.map(({ tool_name }) => tool_name),
+      ['BRISQUE'],
+    );
+    t.equal(metadata.degraded, false);
+  },
+);
 
 t.test('an explanation says where the leading distortion is, a rating makes no map', async (t) => {
   const explained = await assess({ image: blurred, reference: original, query: 'What is wrong with this image?' });
   t.match(explained.diagnostics.findings[0], { distortion: 'Blurs', place: { where: String, map: 'MDSI' } });
-  t.match(explained.summarizer_result?.quality_reasoning, /blur( all over the picture|, most visible |, in several places)/);
+  t.match(
+    explained.summarizer_result?.quality_reasoning,
+    /blur( all over the picture|, most visible |, in several places)/,
+  );
   const alone = await assess({ image: blurred, query: 'Where is the blur?' });
   t.match(alone.diagnostics.findings[0]?.place, { map: 'edge_width_px' });
   t.match(alone.summarizer_result?.final_answer, /blur( all over the picture|, most visible |, in several places)/);
@@ -176,8 +250,17 @@ t.test('an explanation says where the leading distortion is, a rating makes no m
 });
 
 t.test('what could not be measured is not praised', async (t) => {
-  const { summarizer_result, diagnostics } = await assess({ image: blurred, query: 'Is the ball sharp?', regions: '[{"name":"ball","box":[0,0,8,8]}]' });
-  t.ok(diagnostics.notes.some((note) => note.startsWith('Nothing could be measured in the box of ball: its 8 × 8 pixels are too few')), diagnostics.notes.join());
+  const { summarizer_result, diagnostics } = await assess({
+    image: blurred,
+    query: 'Is the ball sharp?',
+    regions: '[{"name":"ball","box":[0,0,8,8]}]',
+  });
+  t.ok(
+    diagnostics.notes.some((note) =>
+      note.startsWith('Nothing could be measured in the box of ball: its 8 × 8 pixels are too few'),
+    ),
+    diagnostics.notes.join(),
+  );
   t.equal(summarizer_result?.final_answer, 'Unable to determine');
 });
 
@@ -192,11 +275,21 @@ t.test('words that were not understood get the overall quality and are told so, 
 
 t.test('objects may be called what they like', async (t) => {
   for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
-    const assessment = await assess({ image: clean, query: `What is the NIQE of the ${name}?`, regions: JSON.stringify([{ name, box: [0, 0, 300, 300] }]) });
-    const scored = Object.values(assessment.executor_evidence?.quality_scores ?? {}).some((scores) => Object.keys(scores).length > 0);
+    const assessment = await assess({
+      image: clean,
+      query: `What is the NIQE of the ${name}?`,
+      regions: JSON.stringify([{ name, box: [0, 0, 300, 300] }]),
+    });
+    const scored = Object.values(assessment.executor_evidence?.quality_scores ?? {}).some(
+      (scores) => Object.keys(scores).length > 0,
+    );
     t.ok(scored, name);
   }
-  t.equal(({} as Record<string, unknown>)['Blurs'] ?? ({} as Record<string, unknown>)['Noise'], undefined, 'nothing leaked into every object');
+  t.equal(
+    ({} as Record<string, unknown>)['Blurs'] ?? ({} as Record<string, unknown>)['Noise'],
+    undefined,
+    'nothing leaked into every object',
+  );
 });
 
 t.test('the second time the tools answer from the cache, with the same result', async (t) => {
@@ -212,57 +305,139 @@ t.test('the second time the tools answer from the cache, with the same result', 
 
 t.test('refusals: each with its own code and sentence', async (t) => {
   const cases: [string, FormFields, Partial<Record<keyof Problem, unknown>>][] = [
-    ['no image', { query: 'Rate it.' }, { status: 422, code: 'IQA_INPUT_INVALID', detail: 'Expected a file for image but received none' }],
+    [
+      'no image',
+      { query: 'Rate it.' },
+      { status: 422, code: 'IQA_INPUT_INVALID', detail: 'Expected a file for image but received none' },
+    ],
     ['blank query', { image: clean, query: '   ' }, { status: 422, detail: /non-blank string.*\/query/ }],
-    ['text where a file belongs', { image: '/etc/passwd' }, { status: 422, detail: 'Expected a file for image but received text' }],
+    [
+      'text where a file belongs',
+      { image: '/etc/passwd' },
+      { status: 422, detail: 'Expected a file for image but received text' },
+    ],
     ['unknown field', { image: clean, colour: 'red' }, { status: 422, detail: /Unexpected \/colour/ }],
-    ['unknown file field', { image: clean, mask: clean }, { status: 422, detail: /files only for image and reference/ }],
+    [
+      'unknown file field',
+      { image: clean, mask: clean },
+      { status: 422, detail: /files only for image and reference/ },
+    ],
     ['limit too high', { image: clean, max_replan_iterations: '11' }, { status: 422, detail: /integer from 0 to 10/ }],
-    ['limit no number', { image: clean, max_replan_iterations: 'many' }, { status: 422, detail: /integer from 0 to 10.*"many"/ }],
+    [
+      'limit no number',
+      { image: clean, max_replan_iterations: 'many' },
+      { status: 422, detail: /integer from 0 to 10.*"many"/ },
+    ],
     ['choices no JSON', { image: clean, choices: '[a, b' }, { status: 422, detail: /JSON for choices/ }],
-    ['nested too deep', { image: clean, prior_context: `${'['.repeat(45_000)}${']'.repeat(45_000)}` }, { status: 422, detail: /32 levels of nesting for prior_context/ }],
-    ['nested too deep, as JSON', { image: clean, regions: `${'['.repeat(45_000)}${']'.repeat(45_000)}` }, { status: 422, detail: /32 levels/ }],
+    [
+      'nested too deep',
+      { image: clean, prior_context: `${'['.repeat(45_000)}${']'.repeat(45_000)}` },
+      { status: 422, detail: /32 levels of nesting for prior_context/ },
+    ],
+    [
+      'nested too deep, as JSON',
+      { image: clean, regions: `${'['.repeat(45_000)}${']'.repeat(45_000)}` },
+      { status: 422, detail: /32 levels/ },
+    ],
     ['one choice', { image: clean, choices: 'Blur' }, { status: 422, detail: /2 to 26 items.*\/choices/ }],
     ['regions no JSON', { image: clean, regions: 'car' }, { status: 422, detail: /JSON for regions/ }],
-    ['unknown back end', { image: clean, backend: 'oracle' }, { status: 422, detail: /^Expected one of auto, embedded, openai\.gpt-4o \(needs OPENAI_API_KEY\), .* for backend but received "oracle"$/ }],
-    ['box outside', { image: clean, regions: '[{"name":"car","box":[500,0,50,50]}]' }, { status: 422, detail: /inside the image of 512 × 384/ }],
+    [
+      'unknown back end',
+      { image: clean, backend: 'oracle' },
+      {
+        status: 422,
+        detail:
+          /^Expected one of auto, embedded, openai\.gpt-4o \(needs OPENAI_API_KEY\), .* for backend but received "oracle"$/,
+      },
+    ],
+    [
+      'box outside',
+      { image: clean, regions: '[{"name":"car","box":[500,0,50,50]}]' },
+      { status: 422, detail: /inside the image of 512 × 384/ },
+    ],
     ['empty file', { image: Buffer.alloc(0) }, { status: 422, code: 'IQA_INPUT_IMAGE', detail: /empty/ }],
     ['no image bytes', { image: Buffer.from('hello, I am a text file') }, { status: 422, code: 'IQA_INPUT_IMAGE' }],
-    ['SVG', { image: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') }, { status: 415, detail: /Render it to PNG/ }],
+    [
+      'SVG',
+      { image: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') },
+      { status: 415, detail: /Render it to PNG/ },
+    ],
     ['PDF', { image: Buffer.from('%PDF-1.7\n') }, { status: 415, code: 'IQA_INPUT_MEDIA_TYPE' }],
     ['truncated JPEG', { image: clean.subarray(0, clean.length - 500) }, { status: 422, code: 'IQA_INPUT_IMAGE' }],
-    ['truncated PNG', { image: original.subarray(0, original.length >> 1) }, { status: 422, code: 'IQA_INPUT_IMAGE', detail: /ends before the picture does/ }],
+    [
+      'truncated PNG',
+      { image: original.subarray(0, original.length >> 1) },
+      { status: 422, code: 'IQA_INPUT_IMAGE', detail: /ends before the picture does/ },
+    ],
     ['damaged inside', { image: damage(original) }, { status: 422, code: 'IQA_INPUT_IMAGE' }],
-    ['other size', { image: clean, reference: await makePicture({ width: 300, height: 200 }).png().toBuffer() }, { status: 422, code: 'IQA_INPUT_SIZE_MISMATCH', detail: /512 × 384.*300 × 200/ }],
+    [
+      'other size',
+      { image: clean, reference: await makePicture({ width: 300, height: 200 }).png().toBuffer() },
+      { status: 422, code: 'IQA_INPUT_SIZE_MISMATCH', detail: /512 × 384.*300 × 200/ },
+    ],
   ];
   for (const [name, fields, expected] of cases) {
     const problem = await refuse(fields);
-    t.match(problem, { ...expected, contentType: /^application\/problem\+json/, request_id: String, title: String, type: String }, name);
+    t.match(
+      problem,
+      { ...expected, contentType: /^application\/problem\+json/, request_id: String, title: String, type: String },
+      name,
+    );
   }
 });
 
 t.test('align=resize brings the reference to size and says so', async (t) => {
-  const assessment = await assess({ image: clean, reference: await makePicture({ width: 256, height: 192 }).png().toBuffer(), align: 'resize' });
+  const assessment = await assess({
+    image: clean,
+    reference: await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    align: 'resize',
+  });
   t.match(assessment.reference, { width: 256, height: 192, notes: [/resized from 256 × 192 to 512 × 384/] });
 });
 
 t.test('limits on bytes, pixels, files and fields', async (t) => {
-  const { app: small } = await buildTestApp(t, { environment: { IQA_MAX_UPLOAD_BYTES: '20000', IQA_MAX_PIXELS: '100000' } });
+  const { app: small } = await buildTestApp(t, {
+    environment: { IQA_MAX_UPLOAD_BYTES: '20000', IQA_MAX_PIXELS: '100000' },
+  });
   const problem = async (fields: FormFields) => (await small.inject(await formRequest(fields))).json<Problem>();
   t.match(await problem({ image: clean }), { status: 413, code: 'IQA_INPUT_TOO_LARGE', detail: /at most 0\.02 MB/ });
-  const flat = await makePicture({ width: 500, height: 400 }).resize(500, 400).blur(20).jpeg({ quality: 30 }).toBuffer();
+  const flat = await makePicture({ width: 500, height: 400 })
+    .resize(500, 400)
+    .blur(20)
+    .jpeg({ quality: 30 })
+    .toBuffer();
   t.match(await problem({ image: flat }), { status: 413, detail: /at most 0\.1 megapixels.*500 × 400/ });
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, 'x']));
   t.match(await refuse({ image: clean, ...many }), { status: 413, detail: /more (fields|parts)/ });
-  t.match(await refuse({ image: clean, query: 'x'.repeat(200_000) }), { status: 413, detail: /at most 100000 bytes for query/ });
-  t.match(await refuse({ image: clean, query: 'x'.repeat(30_000) }), { status: 422, detail: /at most 20000 characters/ });
+  t.match(await refuse({ image: clean, query: 'x'.repeat(200_000) }), {
+    status: 413,
+    detail: /at most 100000 bytes for query/,
+  });
+  t.match(await refuse({ image: clean, query: 'x'.repeat(30_000) }), {
+    status: 422,
+    detail: /at most 20000 characters/,
+  });
   t.match(await refuse({ image: clean, ['n'.repeat(5_000)]: 'x' }), { status: 413, detail: /field names/ });
 });
 
 t.test('other content types and broken forms', async (t) => {
-  const text = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': 'text/plain' }, payload: 'image' });
-  t.match(text.json(), { status: 415, code: 'IQA_INPUT_MEDIA_TYPE', detail: /Expected multipart\/form-data or application\/json but received text\/plain/ });
-  const noBoundary = await app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': 'multipart/form-data' }, payload: 'x' });
+  const text = await app.inject({
+    method: 'POST',
+    url: '/assess',
+    headers: { 'content-type': 'text/plain' },
+    payload: 'image',
+  });
+  t.match(text.json(), {
+    status: 415,
+    code: 'IQA_INPUT_MEDIA_TYPE',
+    detail: /Expected multipart\/form-data or application\/json but received text\/plain/,
+  });
+  const noBoundary = await app.inject({
+    method: 'POST',
+    url: '/assess',
+    headers: { 'content-type': 'multipart/form-data' },
+    payload: 'x',
+  });
   t.ok(noBoundary.statusCode >= 400 && noBoundary.statusCode < 500);
   const cut = await formRequest({ image: clean });
   const body = cut.payload as Buffer;
@@ -276,7 +451,10 @@ t.test('request ids are taken over when harmless, and every line of the log carr
   t.equal(response.headers['x-request-id'], 'my-request.1');
   t.equal(response.json<Assessment>().metadata.request_id, 'my-request.1');
   const stages = logs.filter((line) => line['request_id'] === 'my-request.1' && line['msg'] === 'Stage finished');
-  t.match(stages, ['planner', 'executor', 'summarizer'].map((stage) => ({ stage, stage_ms: Number })));
+  t.match(
+    stages,
+    ['planner', 'executor', 'summarizer'].map((stage) => ({ stage, stage_ms: Number })),
+  );
   const evil = await app.inject({ ...request, headers: { ...request.headers, 'x-request-id': 'a b\u00e9{}' } });
   t.match(evil.headers['x-request-id'], /^[0-9a-f-]{36}$/);
 });

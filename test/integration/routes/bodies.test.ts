@@ -22,18 +22,32 @@ const postForm = async (fields: FormFields, headers: Record<string, string> = {}
 /** What the answer says, without what belongs to this request alone. */
 function essence({ id, metadata, executor_evidence, diagnostics, ...rest }: Assessment) {
   return {
-    ...rest, findings: diagnostics.findings, scores: executor_evidence?.quality_scores, versions: metadata.versions,
+    ...rest,
+    findings: diagnostics.findings,
+    scores: executor_evidence?.quality_scores,
+    versions: metadata.versions,
     tools: diagnostics.tools.map(({ cached, ...tool }) => tool),
   };
 }
 
 t.test('the same question as JSON and as a form has the same answer', async (t) => {
-  const question = { query: 'Is it blurry?', max_replan_iterations: 1, choices: ['Yes', 'No'], regions: [{ name: 'middle', box: [50, 50, 150, 150] }], prior_context: { turn: 1 } };
+  const question = {
+    query: 'Is it blurry?',
+    max_replan_iterations: 1,
+    choices: ['Yes', 'No'],
+    regions: [{ name: 'middle', box: [50, 50, 150, 150] }],
+    prior_context: { turn: 1 },
+  };
   const json = await postJson({ image: { base64: blurred.toString('base64') }, reference: { base64 }, ...question });
   t.equal(json.statusCode, 200, json.body);
   const form = await postForm({
-    image: blurred, reference: picture, query: question.query, max_replan_iterations: '1', choices: JSON.stringify(question.choices),
-    regions: JSON.stringify(question.regions), prior_context: JSON.stringify(question.prior_context),
+    image: blurred,
+    reference: picture,
+    query: question.query,
+    max_replan_iterations: '1',
+    choices: JSON.stringify(question.choices),
+    regions: JSON.stringify(question.regions),
+    prior_context: JSON.stringify(question.prior_context),
   });
   t.strictSame(essence(json.json()), essence(form.json()));
   t.equal(json.headers['etag'], form.headers['etag']);
@@ -53,7 +67,12 @@ t.test('JSON that does not fit is refused with a sentence', async (t) => {
     ['no JSON', '{"image":', 400, /cannot be read/],
     ['an array', '[]', 422, /object/],
     ['poisoned prototype', '{"image":{"base64":"aaaa"},"__proto__":{"admin":true}}', 400, /cannot be read/],
-    ['nested too deep', `{"image":{"base64":"aaaa"},"prior_context":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`, 422, /levels of nesting/],
+    [
+      'nested too deep',
+      `{"image":{"base64":"aaaa"},"prior_context":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+      422,
+      /levels of nesting/,
+    ],
   ];
   for (const [name, payload, status, detail] of cases) {
     const response = await postJson(payload);
@@ -80,8 +99,17 @@ t.test('a stream: named events for every stage and tool, cached or not, and the 
     t.match(response.headers['content-type'], /^text\/event-stream/);
     const events = readEvents(response.body);
     t.equal(events[0]?.event, 'accepted');
-    const stages = events.filter(({ event }) => event === 'stage').map(({ data }) => `${String(data['stage'])} ${String(data['status'])}`);
-    t.strictSame(stages, ['planner started', 'planner finished', 'executor started', 'executor finished', 'summarizer started', 'summarizer finished']);
+    const stages = events
+      .filter(({ event }) => event === 'stage')
+      .map(({ data }) => `${String(data['stage'])} ${String(data['status'])}`);
+    t.strictSame(stages, [
+      'planner started',
+      'planner finished',
+      'executor started',
+      'executor finished',
+      'summarizer started',
+      'summarizer finished',
+    ]);
     const plan = events.find(({ data }) => data['stage'] === 'planner' && data['status'] === 'finished');
     t.match(plan?.data['output'], { query_type: 'IQA' });
     const last = events.at(-1);
@@ -89,13 +117,20 @@ t.test('a stream: named events for every stage and tool, cached or not, and the 
     const result = last?.data as unknown as Assessment;
     t.equal(result.id, events[0]?.data['id']);
     const tools = events.filter(({ event }) => event === 'tool').map(({ data }) => data);
-    t.strictSame(tools.map((tool) => tool['tool_name']), result.diagnostics.tools.map((tool) => tool.tool_name));
+    t.strictSame(
+      tools.map((tool) => tool['tool_name']),
+      result.diagnostics.tools.map((tool) => tool.tool_name),
+    );
     t.ok(tools.length > 0 && tools.every((tool) => tool['cached'] === cached), `cached: ${cached}`);
   }
 });
 
 t.test('what is refused before the run begins is an ordinary problem, also for a stream', async (t) => {
-  for (const fields of [{ image: Buffer.from('no picture') }, { image: picture, query: ' ' }, { image: picture, reference: await makePicture({ width: 64, height: 64 }).png().toBuffer() }]) {
+  for (const fields of [
+    { image: Buffer.from('no picture') },
+    { image: picture, query: ' ' },
+    { image: picture, reference: await makePicture({ width: 64, height: 64 }).png().toBuffer() },
+  ]) {
     const response = await postForm(fields, { accept: 'text/event-stream' });
     t.equal(response.statusCode, 422);
     t.match(response.headers['content-type'], /^application\/problem\+json/);
@@ -106,8 +141,19 @@ t.test('ETag: same inputs, same tag; anything else, another; If-None-Match saves
   const first = await postForm({ image: picture });
   const etag = String(first.headers['etag']);
   t.match(etag, /^W\/"[0-9a-f]{32}"$/);
-  t.equal((await postForm({ image: picture, query: 'How is the overall quality of this image?', max_replan_iterations: '2' })).headers['etag'], etag, 'defaults, spelled out');
-  const others = [{ image: blurred }, { image: picture, query: 'Is it noisy?' }, { image: picture, reference: picture }, { image: picture, max_replan_iterations: '0' }, { image: picture, maps: 'NIQE' }];
+  t.equal(
+    (await postForm({ image: picture, query: 'How is the overall quality of this image?', max_replan_iterations: '2' }))
+      .headers['etag'],
+    etag,
+    'defaults, spelled out',
+  );
+  const others = [
+    { image: blurred },
+    { image: picture, query: 'Is it noisy?' },
+    { image: picture, reference: picture },
+    { image: picture, max_replan_iterations: '0' },
+    { image: picture, maps: 'NIQE' },
+  ];
   for (const fields of others) t.not((await postForm(fields)).headers['etag'], etag, Object.keys(fields).join());
   const unchanged = await postForm({ image: picture }, { 'if-none-match': `"other", ${etag}` });
   t.match(unchanged.json<Problem>(), { status: 412, code: 'IQA_INPUT_UNCHANGED' });
@@ -121,26 +167,49 @@ t.test('ETag: same inputs, same tag; anything else, another; If-None-Match saves
 t.test('identical requests at the same time are computed once; each keeps its own request id', async (t) => {
   const image = await makePicture({ width: 512, height: 384, seed: 99 }).png().toBuffer();
   const before = logs.length;
-  const responses = await Promise.all(Array.from({ length: 5 }, (_, index) => postForm({ image }, { 'x-request-id': `twin-${index}` })));
+  const responses = await Promise.all(
+    Array.from({ length: 5 }, (_, index) => postForm({ image }, { 'x-request-id': `twin-${index}` })),
+  );
   const answers = responses.map((response) => response.json<Assessment>());
   t.equal(new Set(answers.map((answer) => answer.id)).size, 1);
-  t.strictSame(answers.map((answer) => answer.metadata.request_id), [0, 1, 2, 3, 4].map((index) => `twin-${index}`));
+  t.strictSame(
+    answers.map((answer) => answer.metadata.request_id),
+    [0, 1, 2, 3, 4].map((index) => `twin-${index}`),
+  );
   const planned = logs.slice(before).filter((line) => line['msg'] === 'Stage finished' && line['stage'] === 'planner');
   t.equal(planned.length, 1);
 });
 
 t.test('local maps: what can be made is there as a picture, what cannot is said', async (t) => {
   const answer = (await postForm({ image: blurred, reference: picture, maps: '["SSIM","PSNR"]' })).json<Assessment>();
-  t.match(answer.diagnostics.maps, [{ tool_name: 'SSIM', object_name: 'Global', media_type: /^image\//, width: Number, height: Number, base64: String }]);
+  t.match(answer.diagnostics.maps, [
+    { tool_name: 'SSIM', object_name: 'Global', media_type: /^image\//, width: Number, height: Number, base64: String },
+  ]);
   t.equal(answer.diagnostics.maps.length, 1);
-  t.ok(answer.diagnostics.notes.some((note) => note.startsWith('No map of PSNR')), answer.diagnostics.notes.join());
+  t.ok(
+    answer.diagnostics.notes.some((note) => note.startsWith('No map of PSNR')),
+    answer.diagnostics.notes.join(),
+  );
   const unknown = await postForm({ image: picture, maps: 'NOPE' });
-  t.match(unknown.json<Problem>(), { status: 422, detail: /Expected names of tools for maps \(PSNR, .*blockiness\) but received "NOPE"/ });
+  t.match(unknown.json<Problem>(), {
+    status: 422,
+    detail: /Expected names of tools for maps \(PSNR, .*blockiness\) but received "NOPE"/,
+  });
 });
 
 t.test('blur, noise and blockiness are shown tile by tile without a reference', async (t) => {
-  const { diagnostics } = (await postForm({ image: blurred, maps: '["blur","Noise","blockiness","edge_width_px","SSIM"]' })).json<Assessment>();
-  t.strictSame(diagnostics.maps.map((map) => map.tool_name), ['edge_width_px', 'noise_sigma', 'blockiness'], 'each once, in the order asked');
-  for (const { base64, width, height } of diagnostics.maps) t.match(await sharp(Buffer.from(base64, 'base64')).metadata(), { format: 'png', width, height });
-  t.ok(diagnostics.notes.includes('No map of SSIM: Expected a reference image for SSIM but received none'), diagnostics.notes.join());
+  const { diagnostics } = (
+    await postForm({ image: blurred, maps: '["blur","Noise","blockiness","edge_width_px","SSIM"]' })
+  ).json<Assessment>();
+  t.strictSame(
+    diagnostics.maps.map((map) => map.tool_name),
+    ['edge_width_px', 'noise_sigma', 'blockiness'],
+    'each once, in the order asked',
+  );
+  for (const { base64, width, height } of diagnostics.maps)
+    t.match(await sharp(Buffer.from(base64, 'base64')).metadata(), { format: 'png', width, height });
+  t.ok(
+    diagnostics.notes.includes('No map of SSIM: Expected a reference image for SSIM but received none'),
+    diagnostics.notes.join(),
+  );
 });

@@ -7,7 +7,9 @@ import { buildTestApp, captureLog, formRequest, sidecarCommand } from '../../sup
 import { makePicture } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
-interface Health { workers: { replaced: number } }
+interface Health {
+  workers: { replaced: number };
+}
 
 t.test('the worker is freed long before its tool would have ended', async (t) => {
   const folder = t.testdir();
@@ -20,12 +22,21 @@ t.test('the worker is freed long before its tool would have ended', async (t) =>
   const { app, logs } = await buildTestApp(t, { origin: supervisor.origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const times: number[] = [];
-  for (const accept of ['application/json', 'text/event-stream', 'application/json', 'text/event-stream', 'application/json']) {
+  for (const accept of [
+    'application/json',
+    'text/event-stream',
+    'application/json',
+    'text/event-stream',
+    'application/json',
+  ]) {
     const image = await makePicture({ width: 256, height: 256, seed: times.length }).png().toBuffer();
     const { payload, headers } = await formRequest({ image, query: 'Use NIQE to rate this image.' });
     const controller = new AbortController();
     const asking = fetch(`${address}/assess`, {
-      method: 'POST', body: new Uint8Array(payload as Buffer), headers: { ...headers as Record<string, string>, accept }, signal: controller.signal,
+      method: 'POST',
+      body: new Uint8Array(payload as Buffer),
+      headers: { ...(headers as Record<string, string>), accept },
+      signal: controller.signal,
     }).then((response) => response.text());
     asking.catch(() => undefined);
     // The worker is deep in the slow tool.
@@ -39,5 +50,8 @@ t.test('the worker is freed long before its tool would have ended', async (t) =>
   }
   // Of the minute that the tool would have slept.
   t.ok(Math.max(...times) < 20_000, `${times.map((time) => time.toFixed(1)).join(', ')} ms`);
-  t.notOk(logs.some((line) => Number(line['level']) >= 50), 'a hang-up is no error of ours');
+  t.notOk(
+    logs.some((line) => Number(line['level']) >= 50),
+    'a hang-up is no error of ours',
+  );
 });

@@ -11,13 +11,18 @@ import { makePicture } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 const { app, spool } = await buildTestApp(t, { environment: { IQA_MAX_UPLOAD_BYTES: '1000000' } });
-const make = (change: (picture: ReturnType<typeof makePicture>) => ReturnType<typeof makePicture>) => change(makePicture({ width: 256, height: 256 })).png().toBuffer();
+const make = (change: (picture: ReturnType<typeof makePicture>) => ReturnType<typeof makePicture>) =>
+  change(makePicture({ width: 256, height: 256 }))
+    .png()
+    .toBuffer();
 const clean = await make((picture) => picture);
 const soft = await make((picture) => picture.blur(2.5));
 const blurred = await make((picture) => picture.blur(8));
 
-const post = async (files: ComparedFiles, fields: Record<string, string> = {}) => app.inject(await compareRequest(files, fields));
-const postJson = (payload: object | string) => app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'application/json' }, payload });
+const post = async (files: ComparedFiles, fields: Record<string, string> = {}) =>
+  app.inject(await compareRequest(files, fields));
+const postJson = (payload: object | string) =>
+  app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'application/json' }, payload });
 const base64 = (picture: Buffer) => ({ base64: picture.toString('base64') });
 
 t.test('three versions of a picture with their original: ranked, each pair with its reasons', async (t) => {
@@ -25,11 +30,24 @@ t.test('three versions of a picture with their original: ranked, each pair with 
   t.equal(response.statusCode, 200, response.body);
   const comparison = response.json<Comparison>();
   t.doesNotThrow(() => parse(Comparison, comparison));
-  t.strictSame(comparison.ranking.map(({ picture }) => picture), [2, 3, 1]);
-  t.strictSame(comparison.ranking.map(({ rank }) => rank), [1, 2, 3]);
+  t.strictSame(
+    comparison.ranking.map(({ picture }) => picture),
+    [2, 3, 1],
+  );
+  t.strictSame(
+    comparison.ranking.map(({ rank }) => rank),
+    [1, 2, 3],
+  );
   t.equal(comparison.best, 2);
   t.match(comparison.verdict, /^Picture 2 is the best\. By score: picture 2 \(\w+, [\d.]+\), picture 3 .*, picture 1 /);
-  t.strictSame(comparison.pairs.map(({ pictures }) => pictures), [[2, 3], [2, 1], [3, 1]]);
+  t.strictSame(
+    comparison.pairs.map(({ pictures }) => pictures),
+    [
+      [2, 3],
+      [2, 1],
+      [3, 1],
+    ],
+  );
   const worst = comparison.pairs[1];
   t.match(worst, { better: 2, too_close: false, verdict: /^Picture 2 is better than picture 1: / });
   t.ok((worst?.probability ?? 0) > 0.95);
@@ -53,17 +71,28 @@ t.test('each picture is one assessment: the same score, findings and answer as a
 t.test('the same file twice is too close to call, however sure the scores are', async (t) => {
   const { best, pairs, ranking, verdict } = (await post({ images: [clean, clean] })).json<Comparison>();
   t.equal(best, null);
-  t.match(pairs, [{ better: null, too_close: true, probability: 0.5, difference: 0, reasons: ['The two files are the same.'] }]);
-  t.strictSame(ranking.map(({ picture, too_close_to: close }) => [picture, close]), [[1, [2]], [2, [1]]]);
+  t.match(pairs, [
+    { better: null, too_close: true, probability: 0.5, difference: 0, reasons: ['The two files are the same.'] },
+  ]);
+  t.strictSame(
+    ranking.map(({ picture, too_close_to: close }) => [picture, close]),
+    [
+      [1, [2]],
+      [2, [1]],
+    ],
+  );
   t.match(verdict, /^It is too close to call between pictures 1 and 2\./);
 });
 
 t.test('JSON and form say the same, eight pictures fit, and the order of the request decides nothing', async (t) => {
-  const pictures = await Promise.all([0.4, 0.8, 1.2, 1.6, 2, 3, 4, 6].map((sigma) => make((picture) => picture.blur(sigma))));
+  const pictures = await Promise.all(
+    [0.4, 0.8, 1.2, 1.6, 2, 3, 4, 6].map((sigma) => make((picture) => picture.blur(sigma))),
+  );
   const form = (await post({ images: pictures, reference: clean })).json<Comparison>();
   const json = (await postJson({ images: pictures.map(base64), reference: base64(clean) })).json<Comparison>();
   const turned = (await post({ images: pictures.toReversed(), reference: clean })).json<Comparison>();
-  const scores = ({ ranking }: Comparison) => ranking.map(({ image, quality_score: score }) => [image.sha256, score?.value]);
+  const scores = ({ ranking }: Comparison) =>
+    ranking.map(({ image, quality_score: score }) => [image.sha256, score?.value]);
   t.equal(form.pairs.length, 28);
   t.strictSame(scores(json), scores(form));
   t.strictSame(scores(turned), scores(form));
@@ -71,23 +100,39 @@ t.test('JSON and form say the same, eight pictures fit, and the order of the req
 });
 
 t.test('a question that names a distortion: only that is looked at, and it is said', async (t) => {
-  const { notes, ranking } = (await post({ images: [blurred, clean] }, { query: 'How blurry is it?' })).json<Comparison>();
+  const { notes, ranking } = (
+    await post({ images: [blurred, clean] }, { query: 'How blurry is it?' })
+  ).json<Comparison>();
   t.match(notes.join(' '), /names Blurs/);
   t.ok(ranking.every(({ findings }) => findings.every(({ distortion }) => distortion === 'Blurs')));
 });
 
 t.test('a question without scores cannot be ranked, and says so', async (t) => {
-  const { best, ranking, pairs, verdict } = (await post({ images: [blurred, clean] }, { query: 'What mood does this picture have?' })).json<Comparison>();
-  t.strictSame(ranking.map(({ rank, picture }) => [rank, picture]), [[null, 1], [null, 2]]);
+  const { best, ranking, pairs, verdict } = (
+    await post({ images: [blurred, clean] }, { query: 'What mood does this picture have?' })
+  ).json<Comparison>();
+  t.strictSame(
+    ranking.map(({ rank, picture }) => [rank, picture]),
+    [
+      [null, 1],
+      [null, 2],
+    ],
+  );
   t.equal(best, null);
-  t.match(pairs, [{ better: null, too_close: false, probability: null, verdict: 'There is no score for pictures 1 and 2.' }]);
+  t.match(pairs, [
+    { better: null, too_close: false, probability: null, verdict: 'There is no score for pictures 1 and 2.' },
+  ]);
   t.match(verdict, /cannot be ranked/);
 });
 
 t.test('what does not fit is a 4xx that names the picture', async (t) => {
   const text = Buffer.from('this is no picture at all');
   const small = await makePicture({ width: 128, height: 128 }).png().toBuffer();
-  const damaged = Buffer.concat([clean.subarray(0, clean.length / 2), Buffer.alloc(200), clean.subarray(clean.length / 2 + 200)]);
+  const damaged = Buffer.concat([
+    clean.subarray(0, clean.length / 2),
+    Buffer.alloc(200),
+    clean.subarray(clean.length / 2 + 200),
+  ]);
   const noise = Buffer.alloc(700_000, 'x');
   const cases: [string, Parameters<typeof post>, number, RegExp][] = [
     ['one picture', [{ images: [clean] }], 422, /from 2 to 8 items for \/images/],
@@ -98,12 +143,22 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
     ['the third is damaged', [{ images: [clean, soft, damaged] }], 422, /images\[2\]/],
     ['two are wrong: the first is told', [{ images: [text, text] }], 422, /images\[0\]/],
     ['the reference is text', [{ images: [clean, soft], reference: text }], 422, /reference/],
-    ['a reference of another size', [{ images: [clean, small], reference: clean }], 422, /128 × 128 pixels, the size of images\[1\], but received 256 × 256/],
+    [
+      'a reference of another size',
+      [{ images: [clean, small], reference: clean }],
+      422,
+      /128 × 128 pixels, the size of images\[1\], but received 256 × 256/,
+    ],
     ['a picture too large', [{ images: [clean, Buffer.alloc(1_000_001)] }], 413, /at most 1 MB for images\[1\]/],
     ['too large together', [{ images: [noise, noise, noise] }], 413, /at most 2 MB for all files together/],
     ['a field of assessments', [{ images: [clean, soft] }, { maps: 'SSIM' }], 422, /maps/],
     ['blank query', [{ images: [clean, soft] }, { query: ' ' }], 422, /query/],
-    ['text instead of a file', [{ images: [clean, soft] }, { images: '/etc/passwd' }], 422, /Expected a file for images but received text/],
+    [
+      'text instead of a file',
+      [{ images: [clean, soft] }, { images: '/etc/passwd' }],
+      422,
+      /Expected a file for images but received text/,
+    ],
     ['unknown back end', [{ images: [clean, soft] }, { backend: 'nobody' }], 422, /backend|nobody/],
   ];
   for (const [name, [files, fields], status, detail] of cases) {
@@ -112,11 +167,14 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
     t.match(response.headers['content-type'], /^application\/problem\+json/, name);
   }
   const json: [string, object | string, RegExp][] = [
-    ['one', { images: [base64(clean)] }, /images/], ['nine', { images: Array.from({ length: 9 }, () => base64(soft)) }, /images/],
-    ['no base64', { images: [base64(clean), { base64: '/etc/passwd' }] }, /images\[1\]\.base64/], ['no file', { images: [base64(clean), base64(text)] }, /images\[1\]/],
+    ['one', { images: [base64(clean)] }, /images/],
+    ['nine', { images: Array.from({ length: 9 }, () => base64(soft)) }, /images/],
+    ['no base64', { images: [base64(clean), { base64: '/etc/passwd' }] }, /images\[1\]\.base64/],
+    ['no file', { images: [base64(clean), base64(text)] }, /images\[1\]/],
     ['a URL', { images: [base64(clean), { url: 'http://127.0.0.1/' }] }, /images\/1/],
   ];
-  for (const [name, payload, detail] of json) t.match((await postJson(payload)).json<Problem>(), { status: 422, detail }, name);
+  for (const [name, payload, detail] of json)
+    t.match((await postJson(payload)).json<Problem>(), { status: 422, detail }, name);
   await until(() => readdirSync(spool.dir).length === 0);
 });
 
@@ -131,8 +189,15 @@ t.test('the examples of the documentation run as they stand, and the other metho
   for (const example of (CompareJsonRequest as unknown as { examples: object[] }).examples) {
     const response = await postJson(example);
     t.equal(response.statusCode, 200, response.body);
-    t.ok(response.json<Comparison>().ranking.every(({ quality_score: score }) => score !== null), 'with scores');
+    t.ok(
+      response.json<Comparison>().ranking.every(({ quality_score: score }) => score !== null),
+      'with scores',
+    );
   }
   t.equal((await app.inject('/compare')).statusCode, 405);
-  t.equal((await app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'text/plain' }, payload: 'x' })).statusCode, 415);
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'text/plain' }, payload: 'x' }))
+      .statusCode,
+    415,
+  );
 });

@@ -10,16 +10,26 @@ import { makePicture } from '../../support/images.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 import { until } from '../../support/service.ts';
 
-const pictures = await Promise.all(Array.from({ length: 24 }, (_, seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()));
+const pictures = await Promise.all(
+  Array.from({ length: 24 }, (_, seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()),
+);
 
 type Pipeline = Parameters<NonNullable<TestAppOptions['adjust']>>[0]['pipeline'];
-const adjustPipeline = (change: (pipeline: Pipeline) => Partial<Pipeline>): NonNullable<TestAppOptions['adjust']> =>
+const adjustPipeline =
+  (change: (pipeline: Pipeline) => Partial<Pipeline>): NonNullable<TestAppOptions['adjust']> =>
   (config) => ({ ...config, pipeline: { ...config.pipeline, ...change(config.pipeline) } });
 
 t.test('two at work, sixteen waiting, and only the nineteenth is refused with Retry-After', async (t) => {
   const measuring: (() => void)[] = [];
-  const origin = await slowSidecar(t, (response) => { measuring.push(() => { response.destroy(); }); });
-  const { app } = await buildTestApp(t, { origin: () => origin, adjust: adjustPipeline(() => ({ admission: { running: 2, thinking: 0, waiting: 16 } })) });
+  const origin = await slowSidecar(t, (response) => {
+    measuring.push(() => {
+      response.destroy();
+    });
+  });
+  const { app } = await buildTestApp(t, {
+    origin: () => origin,
+    adjust: adjustPipeline(() => ({ admission: { running: 2, thinking: 0, waiting: 16 } })),
+  });
   const ask = async (index: number) => app.inject(await formRequest({ image: pictures[index] ?? Buffer.alloc(0) }));
   const waiting = Array.from({ length: 18 }, (_, index) => ask(index));
   await until(() => measuring.length === 2);
@@ -28,28 +38,47 @@ t.test('two at work, sixteen waiting, and only the nineteenth is refused with Re
   t.match(refused.json<Problem>(), { status: 503, code: 'IQA_BUSY', detail: /2 are at work and 16 wait/ });
   t.match(refused.headers['retry-after'], /^\d+$/);
   t.equal(measuring.length, 2, 'never more than two at work');
-  const letGo = setInterval(() => { for (const end of measuring.splice(0)) end(); }, 10);
+  const letGo = setInterval(() => {
+    for (const end of measuring.splice(0)) end();
+  }, 10);
   const statuses = (await Promise.all(waiting)).map((response) => response.json<Problem>().code);
   clearInterval(letGo);
-  t.ok(statuses.every((code) => code === 'IQA_TOOL_UNAVAILABLE'), 'each had its turn');
+  t.ok(
+    statuses.every((code) => code === 'IQA_TOOL_UNAVAILABLE'),
+    'each had its turn',
+  );
 });
 
 t.test('an upload that comes to a standstill is cut with 408, and its seat and files are free again', async (t) => {
   const { app, spool } = await buildTestApp(t, {
-    adjust: adjustPipeline((pipeline) => ({ admission: { running: 1, thinking: 0, waiting: 1 }, timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 2_000 } })),
+    adjust: adjustPipeline((pipeline) => ({
+      admission: { running: 1, thinking: 0, waiting: 1 },
+      timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 2_000 },
+    })),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const { payload, headers } = await formRequest({ image: pictures[0] ?? Buffer.alloc(0) });
   const json = JSON.stringify({ image: { base64: 'aaaa' } });
-  for (const [type, body] of [[String((headers as Record<string, string>)['content-type']), payload as Buffer], ['application/json', Buffer.from(json)]] as const) {
+  for (const [type, body] of [
+    [String((headers as Record<string, string>)['content-type']), payload as Buffer],
+    ['application/json', Buffer.from(json)],
+  ] as const) {
     const answer = await new Promise<string>((resolve) => {
       let text = '';
       const socket = connect(port, '127.0.0.1', () => {
-        socket.write(`POST /assess HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`);
+        socket.write(
+          `POST /assess HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`,
+        );
         socket.write(body.subarray(0, body.length - 10));
       });
-      socket.on('data', (chunk: Buffer) => { text += chunk.toString(); }).on('close', () => { resolve(text); });
+      socket
+        .on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        })
+        .on('close', () => {
+          resolve(text);
+        });
     });
     t.match(answer, /^HTTP\/1\.1 408 [^]*"IQA_INPUT_TIMEOUT"/, type);
     await until(() => readdirSync(spool.dir).length === 0);
@@ -59,22 +88,26 @@ t.test('an upload that comes to a standstill is cut with 408, and its seat and f
   }
 });
 
-t.test('a tool that takes too long is a failed tool in the log, another one answers, and nothing is late', async (t) => {
-  process.env['IQA_SIDECAR_EXTRA_TOOLS'] = 'tests.slow_tools';
-  const supervisor = superviseSidecar(sidecarCommand(['--workers', '1']), captureLog().log);
-  t.teardown(() => supervisor.stop());
-  await supervisor.started;
-  delete process.env['IQA_SIDECAR_EXTRA_TOOLS'];
-  const { app } = await buildTestApp(t, {
-    origin: supervisor.origin, adjust: adjustPipeline((pipeline) => ({ timeouts_ms: { ...pipeline.timeouts_ms, tool: 5_000 } })),
-  });
-  const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
-  const response = await app.inject(await formRequest({ image, query: 'Use NIQE to rate this image.' }));
-  t.equal(response.statusCode, 200, response.body);
-  const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
-  const [failed, instead] = evidence?.tool_logs ?? [];
-  t.match(failed, { tool_name: 'NIQE', raw_score: null, normalized_score: null, error: /took longer than 5000 ms/ });
-  t.match(instead, { fallback: true, error: null, normalized_score: Number });
-  t.ok(score);
-  t.match(metadata, { degraded: true, degraded_reason: /in place of NIQE/ });
-});
+t.test(
+  'a tool that takes too long is a failed tool in the log, another one answers, and nothing is late',
+  async (t) => {
+    process.env['IQA_SIDECAR_EXTRA_TOOLS'] = 'tests.slow_tools';
+    const supervisor = superviseSidecar(sidecarCommand(['--workers', '1']), captureLog().log);
+    t.teardown(() => supervisor.stop());
+    await supervisor.started;
+    delete process.env['IQA_SIDECAR_EXTRA_TOOLS'];
+    const { app } = await buildTestApp(t, {
+      origin: supervisor.origin,
+      adjust: adjustPipeline((pipeline) => ({ timeouts_ms: { ...pipeline.timeouts_ms, tool: 5_000 } })),
+    });
+    const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
+    const response = await app.inject(await formRequest({ image, query: 'Use NIQE to rate this image.' }));
+    t.equal(response.statusCode, 200, response.body);
+    const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
+    const [failed, instead] = evidence?.tool_logs ?? [];
+    t.match(failed, { tool_name: 'NIQE', raw_score: null, normalized_score: null, error: /took longer than 5000 ms/ });
+    t.match(instead, { fallback: true, error: null, normalized_score: Number });
+    t.ok(score);
+    t.match(metadata, { degraded: true, degraded_reason: /in place of NIQE/ });
+  },
+);

@@ -17,41 +17,75 @@ async function overhear(t: Test, origin: SidecarOrigin): Promise<{ origin: Sidec
   const heard: Buffer[] = [];
   const target = new URL(origin() ?? '');
   const server = createServer((request, response) => {
-    const forwarded = httpRequest({ host: target.hostname, port: target.port, path: request.url, method: request.method, headers: request.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+    const forwarded = httpRequest(
+      { host: target.hostname, port: target.port, path: request.url, method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    request.on('data', (chunk: Buffer) => {
+      heard.push(chunk);
     });
-    request.on('data', (chunk: Buffer) => { heard.push(chunk); });
     request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => { server.closeAllConnections(); server.close(); });
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return { origin: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
 }
 
 t.test('EXIF with GPS, XMP and file names are neither sent on, logged, returned nor kept', async (t) => {
   const { origin, heard } = await overhear(t, await testSidecar(t));
   const { app, logs, spool } = await buildTestApp(t, { origin, environment: { IQA_LOG_LEVEL: 'trace' } });
-  const telling = (seed: number) => makePicture({ width: 96, height: 80, seed })
-    .withExif({ IFD0: { Artist: SECRET, Model: SECRET }, IFD2: { UserComment: SECRET, BodySerialNumber: SECRET }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '52/1 31/1 12/1', GPSLongitudeRef: 'E', GPSLongitude: '13/1 24/1 36/1', GPSAreaInformation: SECRET } })
-    .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="${SECRET}"/></rdf:RDF></x:xmpmeta>`);
+  const telling = (seed: number) =>
+    makePicture({ width: 96, height: 80, seed })
+      .withExif({
+        IFD0: { Artist: SECRET, Model: SECRET },
+        IFD2: { UserComment: SECRET, BodySerialNumber: SECRET },
+        IFD3: {
+          GPSLatitudeRef: 'N',
+          GPSLatitude: '52/1 31/1 12/1',
+          GPSLongitudeRef: 'E',
+          GPSLongitude: '13/1 24/1 36/1',
+          GPSAreaInformation: SECRET,
+        },
+      })
+      .withXmp(
+        `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="${SECRET}"/></rdf:RDF></x:xmpmeta>`,
+      );
   const encodings: Record<string, (image: Sharp) => Sharp> = {
-    jpeg: (image) => image.jpeg(), turned: (image) => image.withMetadata({ orientation: 6 }).jpeg(), png: (image) => image.png(), webp: (image) => image.webp(),
-    lossless: (image) => image.webp({ lossless: true }), avif: (image) => image.avif({ effort: 0 }), tiff: (image) => image.tiff(),
+    jpeg: (image) => image.jpeg(),
+    turned: (image) => image.withMetadata({ orientation: 6 }).jpeg(),
+    png: (image) => image.png(),
+    webp: (image) => image.webp(),
+    lossless: (image) => image.webp({ lossless: true }),
+    avif: (image) => image.avif({ effort: 0 }),
+    tiff: (image) => image.tiff(),
   };
   for (const [index, [name, encode]] of Object.entries(encodings).entries()) {
     const data = await encode(telling(index + 1)).toBuffer();
     t.ok(data.includes(SECRET), `${name}: it is in the file`);
-    const files = { image: { data, filename: `${SECRET}.jpg`, type: `image/${SECRET}` }, reference: { data: await encode(telling(50)).toBuffer(), filename: `${SECRET}.jpg` } };
+    const files = {
+      image: { data, filename: `${SECRET}.jpg`, type: `image/${SECRET}` },
+      reference: { data: await encode(telling(50)).toBuffer(), filename: `${SECRET}.jpg` },
+    };
     const good = await app.inject(await formRequest(files));
     t.equal(good.statusCode, 200, `${name}: ${good.body.slice(0, 300)}`);
-    const refused = await app.inject(await formRequest({ image: { data: data.subarray(0, data.length >> 1), filename: `${SECRET}.jpg` } }));
+    const refused = await app.inject(
+      await formRequest({ image: { data: data.subarray(0, data.length >> 1), filename: `${SECRET}.jpg` } }),
+    );
     t.equal(refused.statusCode, 422, name);
     for (const { body, headers } of [good, refused]) t.notMatch(body + JSON.stringify(headers), SECRET, name);
   }
   const sent = Buffer.concat(heard);
   t.ok(sent.length > 50_000, 'pictures were sent');
-  t.notOk(sent.includes(SECRET) || sent.includes('Exif') || sent.includes(LATITUDE) || sent.includes('xmpmeta'), 'to the sidecar');
+  t.notOk(
+    sent.includes(SECRET) || sent.includes('Exif') || sent.includes(LATITUDE) || sent.includes('xmpmeta'),
+    'to the sidecar',
+  );
   t.notMatch(JSON.stringify(logs), SECRET, 'in the log');
   await until(() => readdirSync(spool.dir).length === 0);
 });

@@ -6,21 +6,43 @@ import { testSidecar } from '../../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
 import { startProviderDouble } from '../../support/provider-double.ts';
 
-const NO_KEYS = { OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '', GOOGLE_API_KEY: '', IQA_LOCAL_VLM_URL: '', IQA_BACKEND: '' };
+const NO_KEYS = {
+  OPENAI_API_KEY: '',
+  ANTHROPIC_API_KEY: '',
+  GOOGLE_API_KEY: '',
+  IQA_LOCAL_VLM_URL: '',
+  IQA_BACKEND: '',
+};
 
-function run(script: string, args: string[], environment: Record<string, string>): Promise<{ code: number | null; output: string }> {
+function run(
+  script: string,
+  args: string[],
+  environment: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, ['--import=ts-blank-space/register', script, ...args], {
-    cwd: projectRoot(), env: { ...process.env, ...NO_KEYS, NODE_OPTIONS: '', NODE_V8_COVERAGE: '', ...environment },
+    cwd: projectRoot(),
+    env: { ...process.env, ...NO_KEYS, NODE_OPTIONS: '', NODE_V8_COVERAGE: '', ...environment },
   });
   let output = '';
-  child.stdout.on('data', (chunk: Buffer) => { output += chunk.toString(); });
-  child.stderr.on('data', (chunk: Buffer) => { output += chunk.toString(); });
-  return new Promise((resolve) => { child.on('exit', (code) => { resolve({ code, output }); }); });
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return new Promise((resolve) => {
+    child.on('exit', (code) => {
+      resolve({ code, output });
+    });
+  });
 }
 
 t.test('without a key nothing is asked, and that is said', async (t) => {
   t.match(await run('scripts/live-models.ts', [], {}), { code: 0, output: /^SKIPPED: no provider's key is set/ });
-  t.match(await run('scripts/compare-reasoning.ts', ['docs/example.jpg'], {}), { code: 0, output: /^SKIPPED: "auto" has no key/ });
+  t.match(await run('scripts/compare-reasoning.ts', ['docs/example.jpg'], {}), {
+    code: 0,
+    output: /^SKIPPED: "auto" has no key/,
+  });
 });
 
 t.test('with a key both ways of reasoning are compared', async (t) => {
@@ -33,8 +55,17 @@ t.test('with a key both ways of reasoning are compared', async (t) => {
   });
   const sidecar = await testSidecar(t);
   const environment = { ...double.environment('openai'), SIDECAR_URL: sidecar() ?? '' };
-  const { code, output } = await run('scripts/compare-reasoning.ts', ['docs/example.jpg', '--query', 'Rate this photo.'], environment);
+  const { code, output } = await run(
+    'scripts/compare-reasoning.ts',
+    ['docs/example.jpg', '--query', 'Rate this photo.'],
+    environment,
+  );
   t.equal(code, 0, output);
-  const { rows } = JSON.parse(output.slice(output.indexOf('\n{') + 1)) as { rows: { reasoning: string; calls: number; status: number }[] };
-  t.match(rows, [{ reasoning: 'merged', calls: 2, status: 200 }, { reasoning: 'paper', calls: 5, status: 200 }]);
+  const { rows } = JSON.parse(output.slice(output.indexOf('\n{') + 1)) as {
+    rows: { reasoning: string; calls: number; status: number }[];
+  };
+  t.match(rows, [
+    { reasoning: 'merged', calls: 2, status: 200 },
+    { reasoning: 'paper', calls: 5, status: 200 },
+  ]);
 });

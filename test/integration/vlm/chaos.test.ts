@@ -23,22 +23,56 @@ const LEAST_ANSWERED = 0.9;
 const GRACE_MS = 5_000;
 
 const FAULTS: Step[] = [
-  { fail: 401 }, { fail: 400 }, { fail: 429, headers: { 'retry-after-ms': '30' } }, { fail: 429, headers: { 'retry-after': '3600' } }, { fail: 500 }, { fail: 503 },
-  { misbehave: 'hang_up' }, { misbehave: 'never' }, { misbehave: 'slow_bytes' }, { raw: '<html>', contentType: 'text/html' }, { raw: '{', contentType: 'application/json' },
-  { say: 'I would rather talk about the weather.' }, { say: '{"final_answer": "Go' }, { say: { final_answer: 'Splendid', query_type: 'Odd' } },
-  { speech: { text: '', finish: 'refusal' } }, { speech: { text: '', finish: 'empty' } }, { speech: { text: '{"', finish: 'length' } },
+  { fail: 401 },
+  { fail: 400 },
+  { fail: 429, headers: { 'retry-after-ms': '30' } },
+  { fail: 429, headers: { 'retry-after': '3600' } },
+  { fail: 500 },
+  { fail: 503 },
+  { misbehave: 'hang_up' },
+  { misbehave: 'never' },
+  { misbehave: 'slow_bytes' },
+  { raw: '<html>', contentType: 'text/html' },
+  { raw: '{', contentType: 'application/json' },
+  { say: 'I would rather talk about the weather.' },
+  { say: '{"final_answer": "Go' },
+  { say: { final_answer: 'Splendid', query_type: 'Odd' } },
+  { speech: { text: '', finish: 'refusal' } },
+  { speech: { text: '', finish: 'empty' } },
+  { speech: { text: '{"', finish: 'length' } },
 ];
-const QUERIES = ['Rate this photo.', 'Is it blurry?', 'Which flaw is worst? A. Noise B. Blur', 'What emotion does it evoke?', 'Tell me what went wrong when my uncle took this with his gadget', 'Is the ball sharp?'];
-const BACKENDS = { openai: 'openai.gpt-4o', anthropic: 'anthropic.claude-3.5-sonnet', google: 'google.gemini-3.5-flash-lite' } as const;
+const QUERIES = [
+  'Rate this photo.',
+  'Is it blurry?',
+  'Which flaw is worst? A. Noise B. Blur',
+  'What emotion does it evoke?',
+  'Tell me what went wrong when my uncle took this with his gadget',
+  'Is the ball sharp?',
+];
+const BACKENDS = {
+  openai: 'openai.gpt-4o',
+  anthropic: 'anthropic.claude-3.5-sonnet',
+  google: 'google.gemini-3.5-flash-lite',
+} as const;
 /** While these assessments run, every call to this provider fails: long enough for its circuit breaker. */
 const OUTAGE = { wire: 'google', from: 200, to: 260 } as const;
 
 /** The same question meets the same faults in every run, however the runs overlap. */
-const chanceOf = (...what: (string | number)[]): (() => number) => createRandom(createHash('sha256').update(`seed 7 ${what.join(' ')}`).digest().readUInt32BE());
+const chanceOf = (...what: (string | number)[]): (() => number) =>
+  createRandom(
+    createHash('sha256')
+      .update(`seed 7 ${what.join(' ')}`)
+      .digest()
+      .readUInt32BE(),
+  );
 
 t.test('chaos', async (t) => {
   const double = await startProviderDouble(t);
-  const { app } = await buildTestApp(t, { environment: double.environment('openai', 'anthropic', 'google'), adjust: chaotic, quiet: true });
+  const { app } = await buildTestApp(t, {
+    environment: double.environment('openai', 'anthropic', 'google'),
+    adjust: chaotic,
+    quiet: true,
+  });
   const image = await makePicture({ width: 200, height: 200 }).jpeg({ quality: 80 }).toBuffer();
   const calls = new Map<string, number>();
   let asked = 0;
@@ -75,20 +109,29 @@ t.test('chaos', async (t) => {
     if ((calls.get(`${index}`) ?? 0) > MAX_CALLS) wrong.push(`${index} asked ${calls.get(`${index}`) ?? 0} times`);
     if (response.statusCode === 200) {
       const { metadata } = parse(Assessment, response.json());
-      wrong.push(...complaintsAbout(metadata, BACKENDS[wire], calls.get(`${index}`) ?? 0).map((complaint) => `${index} ${complaint}`));
-      if (metadata.vlm.failed_attempts.some(({ message }) => message.includes('left alone for a while'))) count('met an open breaker');
-      if (wire === OUTAGE.wire && index >= OUTAGE.to && !metadata.degraded) count('answered by the provider that had been out');
+      wrong.push(
+        ...complaintsAbout(metadata, BACKENDS[wire], calls.get(`${index}`) ?? 0).map(
+          (complaint) => `${index} ${complaint}`,
+        ),
+      );
+      if (metadata.vlm.failed_attempts.some(({ message }) => message.includes('left alone for a while')))
+        count('met an open breaker');
+      if (wire === OUTAGE.wire && index >= OUTAGE.to && !metadata.degraded)
+        count('answered by the provider that had been out');
       count(metadata.degraded ? 'degraded' : 'whole');
     } else {
       const problem = response.json<Problem>();
       wrong.push(...explain(Problem, problem).map((found) => found.message));
-      if (!problem.code.startsWith('IQA_MODEL_') && problem.code !== 'IQA_DEADLINE') wrong.push(`${index} ended with ${problem.code}: ${problem.detail}`);
+      if (!problem.code.startsWith('IQA_MODEL_') && problem.code !== 'IQA_DEADLINE')
+        wrong.push(`${index} ended with ${problem.code}: ${problem.detail}`);
       count(problem.code);
     }
   }
 
   let next = 0;
-  const worker = async () => { while (next < ASSESSMENTS) await assess(next++); };
+  const worker = async () => {
+    while (next < ASSESSMENTS) await assess(next++);
+  };
   await Promise.all(Array.from({ length: 16 }, worker));
   const told = JSON.stringify(Object.fromEntries(outcomes));
   t.same(wrong, []);
@@ -97,7 +140,10 @@ t.test('chaos', async (t) => {
   // The summarizer may not be replaced, so that some end as problems; of a machine that is too busy to be in time nothing follows.
   t.ok(late < ASSESSMENTS / 4, `few are late: ${told}`);
   t.ok(times('whole', 'degraded') >= LEAST_ANSWERED * (ASSESSMENTS - late), `nearly all are answered: ${told}`);
-  t.ok(times('whole') >= (ASSESSMENTS - late) / 3 && times('degraded') >= 10, `most faults cost nothing but time: ${told}`);
+  t.ok(
+    times('whole') >= (ASSESSMENTS - late) / 3 && times('degraded') >= 10,
+    `most faults cost nothing but time: ${told}`,
+  );
   t.ok(Math.abs(faults / asked - FAULT_SHARE) < 0.05, `beside the outage ${faults} of ${asked} calls went wrong`);
   t.ok(times('met an open breaker') > 0, 'the breaker of the provider that was out opened');
   t.ok(times('answered by the provider that had been out') > 10, 'and closed again');
@@ -105,7 +151,11 @@ t.test('chaos', async (t) => {
 });
 
 /** What an answer says of itself, against what the provider saw. */
-function complaintsAbout({ degraded, degraded_reason, reasoner, vlm }: Assessment['metadata'], backend: string, calls: number): string[] {
+function complaintsAbout(
+  { degraded, degraded_reason, reasoner, vlm }: Assessment['metadata'],
+  backend: string,
+  calls: number,
+): string[] {
   // An executor's call that was begun ahead of the plan may have asked a fallback and then not been used.
   const others = vlm.failed_attempts.filter((attempt) => attempt.backend !== backend && attempt.role !== 'executor');
   const rules: [boolean, string][] = [
@@ -113,23 +163,41 @@ function complaintsAbout({ degraded, degraded_reason, reasoner, vlm }: Assessmen
     [calls > vlm.calls, `counted ${vlm.calls} of ${calls} calls`],
     [vlm.cost_usd > MAX_COST_USD, `cost ${vlm.cost_usd} USD`],
     [degraded !== (degraded_reason !== null), 'is degraded without a reason, or the other way round'],
-    [degraded && !/(planner|executor|summarizer): \S+ |failed/.test(degraded_reason ?? ''), `does not say what is degraded: ${degraded_reason ?? ''}`],
+    [
+      degraded && !/(planner|executor|summarizer): \S+ |failed/.test(degraded_reason ?? ''),
+      `does not say what is degraded: ${degraded_reason ?? ''}`,
+    ],
     [degraded && vlm.failed_attempts.length === 0, 'is degraded though nothing failed'],
     [!degraded && others.length > 0, 'asked a fallback and does not say so'],
-    [!degraded && (reasoner.kind !== 'vlm' || reasoner.backend !== backend), `was answered by ${reasoner.backend} and does not say so`],
-    [!degraded && vlm.calls > 0 && vlm.calls <= vlm.failed_attempts.filter(({ message }) => !message.includes('left alone')).length, 'is whole though every call failed'],
+    [
+      !degraded && (reasoner.kind !== 'vlm' || reasoner.backend !== backend),
+      `was answered by ${reasoner.backend} and does not say so`,
+    ],
+    [
+      !degraded &&
+        vlm.calls > 0 &&
+        vlm.calls <= vlm.failed_attempts.filter(({ message }) => !message.includes('left alone')).length,
+      'is whole though every call failed',
+    ],
   ];
   return rules.flatMap(([isBroken, complaint]) => (isBroken ? [complaint] : []));
 }
 
 /** Short waits, no cache, a breaker that soon lets somebody try again, and one role whose failure is a problem. */
 function chaotic(config: Config): Config {
-  const adjusted = withModels({
-    cache: { entries: 0 }, backoff: { first: 2, longest: 8 }, breaker: { failures: 12, pause: 20 }, limits: { max_calls: MAX_CALLS, max_cost_usd: MAX_COST_USD },
-  }, { timeout: 2_000 })(config);
+  const adjusted = withModels(
+    {
+      cache: { entries: 0 },
+      backoff: { first: 2, longest: 8 },
+      breaker: { failures: 12, pause: 20 },
+      limits: { max_calls: MAX_CALLS, max_cost_usd: MAX_COST_USD },
+    },
+    { timeout: 2_000 },
+  )(config);
   const summarizer = { ...adjusted.models.summarizer, degrade: 'none' as const };
   return {
-    ...adjusted, models: { ...adjusted.models, summarizer },
+    ...adjusted,
+    models: { ...adjusted.models, summarizer },
     pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: DEADLINE_MS } },
   };
 }

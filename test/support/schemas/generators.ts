@@ -45,7 +45,10 @@ export function makeState(random: Random): AgenticIQAState {
 
 export function makeFlags(random: Random): PlanControlFlags {
   return {
-    distortion_detection: coin(random), distortion_analysis: coin(random), tool_selection: coin(random), tool_execution: coin(random),
+    distortion_detection: coin(random),
+    distortion_analysis: coin(random),
+    tool_selection: coin(random),
+    tool_execution: coin(random),
   };
 }
 
@@ -104,7 +107,9 @@ export function makeEvidence(random: Random): ExecutorOutput {
     distortion_set: orNull(random, () => byObject(random, () => list(random, 3, category))),
     distortion_analysis: orNull(random, () => byObject(random, () => list(random, 3, makeAnalysis))),
     selected_tools: orNull(random, () => byObject(random, () => byCategory(random, () => text(random)))),
-    quality_scores: orNull(random, () => byObject(random, () => byCategory(random, (): [string, number] => [text(random), score(random)]))),
+    quality_scores: orNull(random, () =>
+      byObject(random, () => byCategory(random, (): [string, number] => [text(random), score(random)])),
+    ),
     tool_logs: list(random, 4, makeToolLog),
   };
 }
@@ -124,31 +129,72 @@ export function makeSummary(random: Random): SummarizerOutput {
 export function shuffleKeys(value: unknown, random: Random): unknown {
   if (Array.isArray(value)) return value.map((item) => shuffleKeys(item, random));
   if (typeof value !== 'object' || value === null) return value;
-  const keyed = Object.entries(value).map(([key, item]) => ({ order: random(), entry: [key, shuffleKeys(item, random)] as const }));
+  const keyed = Object.entries(value).map(([key, item]) => ({
+    order: random(),
+    entry: [key, shuffleKeys(item, random)] as const,
+  }));
   return Object.fromEntries(keyed.sort((left, right) => left.order - right.order).map(({ entry }) => entry));
 }
 
 export const pick = <T>(random: Random, choices: readonly T[]): T => choices[Math.floor(random() * choices.length)]!;
-export const integer = (random: Random, low: number, high: number): number => low + Math.floor(random() * (high - low + 1));
+export const integer = (random: Random, low: number, high: number): number =>
+  low + Math.floor(random() * (high - low + 1));
 export const coin = (random: Random): boolean => random() < 0.5;
 
 /** Names that a careless program trips over, beside ordinary ones. */
-const NAMES = ['Global', 'vehicle', 'left/right', 'a~b', '街', '__proto__', 'constructor', 'toString', '7', 'the "sky"', '😀'];
-const WORDS = ['blurry', 'edge', '"quoted"', 'line\nbreak', 'tab\there', '\\back', '<b>', 'ü', '街', '😀', '\u2028', '0', 'null'];
+const NAMES = [
+  'Global',
+  'vehicle',
+  'left/right',
+  'a~b',
+  '街',
+  '__proto__',
+  'constructor',
+  'toString',
+  '7',
+  'the "sky"',
+  '😀',
+];
+const WORDS = [
+  'blurry',
+  'edge',
+  '"quoted"',
+  'line\nbreak',
+  'tab\there',
+  '\\back',
+  '<b>',
+  'ü',
+  '街',
+  '😀',
+  '\u2028',
+  '0',
+  'null',
+];
 
-const text = (random: Random): string => Array.from({ length: integer(random, 1, 5) }, () => pick(random, WORDS)).join(' ').trim() || 'x';
+const text = (random: Random): string =>
+  Array.from({ length: integer(random, 1, 5) }, () => pick(random, WORDS))
+    .join(' ')
+    .trim() || 'x';
 const score = (random: Random): number => pick(random, [1, 5, 1 + 4 * random(), 1 + 4 * random()]);
 const category = (random: Random) => pick(random, DISTORTION_CATEGORIES);
 const instant = (random: Random): string => new Date(integer(random, 0, 4_000_000_000_000)).toISOString();
 const orNull = <T>(random: Random, make: () => T): T | null => (random() < 0.3 ? null : make());
 
 function sometimes<K extends string, T>(random: Random, key: K, make: (random: Random) => T): Partial<Record<K, T>> {
-  return coin(random) ? { [key]: make(random) } as Record<K, T> : {};
+  return coin(random) ? ({ [key]: make(random) } as Record<K, T>) : {};
 }
 
-const list = <T>(random: Random, most: number, make: (random: Random) => T): T[] => Array.from({ length: integer(random, 0, most) }, () => make(random));
-const byObject = <T>(random: Random, make: () => T): Record<string, T> => Object.fromEntries(list(random, 3, () => [pick(random, NAMES), make()]));
-const byCategory = <T>(random: Random, make: () => T): Record<string, T> => Object.fromEntries(list(random, 3, () => [category(random), make()]));
+const list = <T>(random: Random, most: number, make: (random: Random) => T): T[] =>
+  Array.from({ length: integer(random, 0, most) }, () => make(random));
+const byObject = <T>(random: Random, make: () => T): Record<string, T> =>
+  Object.fromEntries(list(random, 3, () => [pick(random, NAMES), make()]));
+const byCategory = <T>(random: Random, make: () => T): Record<string, T> =>
+  Object.fromEntries(list(random, 3, () => [category(random), make()]));
 
 const anything = (random: Random): Record<string, unknown> =>
-  Object.fromEntries(list(random, 4, () => [pick(random, NAMES), pick(random, [null, true, 0.25, text(random), [1, 'two', { three: 3 }], { deep: { deeper: [] } }])]));
+  Object.fromEntries(
+    list(random, 4, () => [
+      pick(random, NAMES),
+      pick(random, [null, true, 0.25, text(random), [1, 'two', { three: 3 }], { deep: { deeper: [] } }]),
+    ]),
+  );

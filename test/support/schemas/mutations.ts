@@ -2,7 +2,32 @@
 import type { Fields } from './refusal.ts';
 
 const JUNK: readonly unknown[] = [
-  null, true, false, 0, 1, 1.5, -1, 5, 6, 1e300, '', ' ', '\n\t', 'x', 'Global', 'IQA', [], [1], ['x'], ['x', 3], ['x', 9], [null], {}, { x: 1 }, { Global: [] }, { ' ': [] },
+  null,
+  true,
+  false,
+  0,
+  1,
+  1.5,
+  -1,
+  5,
+  6,
+  1e300,
+  '',
+  ' ',
+  '\n\t',
+  'x',
+  'Global',
+  'IQA',
+  [],
+  [1],
+  ['x'],
+  ['x', 3],
+  ['x', 9],
+  [null],
+  {},
+  { x: 1 },
+  { Global: [] },
+  { ' ': [] },
 ];
 
 /** Every place replaced by every piece of junk, every key left out, every object given an unknown key. */
@@ -23,6 +48,8 @@ function mutateChildren(value: unknown): unknown[] {
     ...Object.keys(fields).map((key) => Object.fromEntries(Object.entries(fields).filter(([other]) => other !== key))),
     { ...fields, unknown_field: 1 },
     { ...fields, constructor: 1 },
-    JSON.parse(JSON.stringify(fields).replace(/^\{/, Object.keys(fields).length > 0 ? '{"__proto__":1,' : '{"__proto__":1')),
+    JSON.parse(
+      JSON.stringify(fields).replace(/^\{/, Object.keys(fields).length > 0 ? '{"__proto__":1,' : '{"__proto__":1'),
+    ),
   ];
 }

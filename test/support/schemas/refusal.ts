@@ -47,11 +47,18 @@ export interface FieldCases {
 /** Puts each value into the field: accepted ones come back as they are, refused ones are blamed on the field alone. */
 export function checkField(t: Test, field: string, { schema, base, accepts, refuses }: FieldCases): void {
   for (const value of accepts) {
-    t.strictSame((parse(schema, { ...base, [field]: value }) as Fields)[field], value, `${field} takes ${shown(value)}`);
+    t.strictSame(
+      (parse(schema, { ...base, [field]: value }) as Fields)[field],
+      value,
+      `${field} takes ${shown(value)}`,
+    );
   }
   for (const value of refuses) {
     const paths = refusedPaths(schema, { ...base, [field]: value });
-    t.ok(paths.length > 0 && paths.every((path) => path === `/${field}` || path.startsWith(`/${field}/`)), `${field} refuses ${shown(value)}`);
+    t.ok(
+      paths.length > 0 && paths.every((path) => path === `/${field}` || path.startsWith(`/${field}/`)),
+      `${field} refuses ${shown(value)}`,
+    );
   }
 }
 
@@ -68,7 +75,9 @@ export function checkRequired(t: Test, schema: TSchema, base: Fields, required: 
   }
 }
 
-export const without = (base: Fields, field: string): Fields => Object.fromEntries(Object.entries(base).filter(([key]) => key !== field));
+export const without = (base: Fields, field: string): Fields =>
+  Object.fromEntries(Object.entries(base).filter(([key]) => key !== field));
 
 /** A value for a test's output: JSON, in one short line. */
-export const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : JSON.stringify(value).replaceAll('\u2028', ' ').slice(0, 200));
+export const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : JSON.stringify(value).replaceAll('\u2028', ' ').slice(0, 200);

@@ -15,21 +15,37 @@ const HALTING = ['node', '--import=ts-blank-space/register', 'test/support/halti
 const request: FormFields = {
   image: await makePicture({ width: 256, height: 192 }).jpeg({ quality: 20 }).toBuffer(),
   reference: await makePicture({ width: 320, height: 240 }).png().toBuffer(),
-  query: 'Which flaw of the ball is worst?', choices: '["Compression","Noise","Blur"]', regions: '[{"name":"ball","box":[20,20,128,128]}]',
-  max_replan_iterations: '3', prior_context: '{"turn":1}', align: 'resize', backend: 'auto',
+  query: 'Which flaw of the ball is worst?',
+  choices: '["Compression","Noise","Blur"]',
+  regions: '[{"name":"ball","box":[20,20,128,128]}]',
+  max_replan_iterations: '3',
+  prior_context: '{"turn":1}',
+  align: 'resize',
+  backend: 'auto',
 };
 
 async function assess(address: string, id: string): Promise<Response> {
   const { payload, headers } = await formRequest(request);
-  return fetch(`${address}/assess`, { method: 'POST', body: new Uint8Array(payload as Buffer), headers: { ...headers as Record<string, string>, 'x-assessment-id': id } });
+  return fetch(`${address}/assess`, {
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: { ...(headers as Record<string, string>), 'x-assessment-id': id },
+  });
 }
 
 const resume = (address: string, id: string) => fetch(`${address}/assess/${id}/resume`, { method: 'POST' });
 /** The log may come a moment after the answer. */
-const finished = ({ logs }: Service) => until(() => logs.some((line) => line['msg'] === 'Request finished' && String(line['path']).endsWith('/resume')));
-const stagesOf = ({ logs }: Service) => logs.filter((line) => line['msg'] === 'Stage finished').map((line) => line['stage']);
+const finished = ({ logs }: Service) =>
+  until(() => logs.some((line) => line['msg'] === 'Request finished' && String(line['path']).endsWith('/resume')));
+const stagesOf = ({ logs }: Service) =>
+  logs.filter((line) => line['msg'] === 'Stage finished').map((line) => line['stage']);
 
-async function killDuring(t: Test, service: Service, id: string, moment: () => boolean | Promise<boolean>): Promise<void> {
+async function killDuring(
+  t: Test,
+  service: Service,
+  id: string,
+  moment: () => boolean | Promise<boolean>,
+): Promise<void> {
   const asking = assess(service.address, id);
   asking.catch(() => undefined);
   await until(moment);
@@ -56,13 +72,13 @@ for (const kind of STORES) {
     const measured = sidecar.measured();
     const response = await resume(next.address, id);
     t.equal(response.status, 200);
-    const resumed = await response.json() as Assessment;
+    const resumed = (await response.json()) as Assessment;
     t.equal(resumed.id, id);
     await finished(next);
     t.strictSame(stagesOf(next), ['summarizer'], 'finished stages are not run again');
     t.equal(sidecar.measured(), measured, 'no tool is run again');
 
-    const uninterrupted = await (await assess(next.address, randomUUID())).json() as Assessment;
+    const uninterrupted = (await (await assess(next.address, randomUUID())).json()) as Assessment;
     t.strictSame(essence(resumed), essence(uninterrupted), 'the same answer as without the interruption');
     t.ok((resumed.metadata.timings_ms['executor'] ?? 0) > 0, 'what the first process spent is counted');
 
@@ -74,7 +90,11 @@ for (const kind of STORES) {
     next.child.kill('SIGTERM');
     t.equal(await next.exited, 0);
     t.match(await store.counts(), { runs: 2, stages: 0, pictures: 0 }, 'of finished runs only the answers stay');
-    t.notMatch(JSON.stringify([resumed, next.logs]), store.environment['IQA_CHECKPOINTS_DIR'] ?? '?', 'no path of ours is told');
+    t.notMatch(
+      JSON.stringify([resumed, next.logs]),
+      store.environment['IQA_CHECKPOINTS_DIR'] ?? '?',
+      'no path of ours is told',
+    );
   });
 
   t.test(`killed after its planner, ${kind.name}`, { skip: kind.skip }, async (t) => {
@@ -85,11 +105,11 @@ for (const kind of STORES) {
     const doomed = await startService(t, { command: HALTING, environment: { ...environment, HALT_AT: 'executor' } });
     await killDuring(t, doomed, id, () => doomed.logs.some((line) => line['halted'] === 'executor'));
     const next = await startService(t, { command: REAL, environment });
-    const resumed = await (await resume(next.address, id)).json() as Assessment;
+    const resumed = (await (await resume(next.address, id)).json()) as Assessment;
     await finished(next);
     t.strictSame(stagesOf(next), ['executor', 'summarizer']);
     t.match(resumed, { id, plan: { query_type: 'IQA' }, reference: { width: 320, notes: [/resized from 320 × 240/] } });
-    const uninterrupted = await (await assess(next.address, randomUUID())).json() as Assessment;
+    const uninterrupted = (await (await assess(next.address, randomUUID())).json()) as Assessment;
     t.strictSame(resumed.summarizer_result, uninterrupted.summarizer_result);
     t.strictSame(resumed.quality_score, uninterrupted.quality_score);
   });

@@ -21,7 +21,7 @@ const picture = await makePicture({ width: 200, height: 200 }).png().toBuffer();
 
 async function formWithId(id: string, image: Buffer = picture): Promise<InjectOptions> {
   const request = await formRequest({ image });
-  return { ...request, headers: { ...request.headers as Record<string, string>, 'x-assessment-id': id } };
+  return { ...request, headers: { ...(request.headers as Record<string, string>), 'x-assessment-id': id } };
 }
 
 interface House {
@@ -31,12 +31,20 @@ interface House {
   resume: (id: string) => Promise<{ status: number; body: Assessment; retryAfter: unknown }>;
 }
 
-async function open(t: Test, store: TestStore, sidecar: WatchedSidecar, change: Partial<CheckpointConfig> = {}): Promise<House> {
+async function open(
+  t: Test,
+  store: TestStore,
+  sidecar: WatchedSidecar,
+  change: Partial<CheckpointConfig> = {},
+): Promise<House> {
   const config = loadConfig(store.environment);
   const { log, logs } = captureLog();
   const spool = await createSpool(makeFolder(t));
   const client = createSidecarClient(() => sidecar.origin);
-  const app = await buildApp({ ...config, checkpoints: { ...config.checkpoints, ...change } }, { log, spool, sidecar: client });
+  const app = await buildApp(
+    { ...config, checkpoints: { ...config.checkpoints, ...change } },
+    { log, spool, sidecar: client },
+  );
   t.teardown(async () => {
     await app.close();
     await client.close();
@@ -44,23 +52,39 @@ async function open(t: Test, store: TestStore, sidecar: WatchedSidecar, change: 
   });
   const ask = async (options: InjectOptions) => {
     const response = await app.inject(options);
-    return { status: response.statusCode, body: response.json<Assessment>(), retryAfter: response.headers['retry-after'] };
+    return {
+      status: response.statusCode,
+      body: response.json<Assessment>(),
+      retryAfter: response.headers['retry-after'],
+    };
   };
   return {
-    app, logs,
+    app,
+    logs,
     assess: async (id = randomUUID(), image = picture) => ask(await formWithId(id, image)),
     resume: (id) => ask({ method: 'POST', url: `/assess/${id}/resume` }),
   };
 }
 
-async function interrupt(t: Test, house: House, sidecar: WatchedSidecar, id: string, image: Buffer = picture): Promise<void> {
+async function interrupt(
+  t: Test,
+  house: House,
+  sidecar: WatchedSidecar,
+  id: string,
+  image: Buffer = picture,
+): Promise<void> {
   sidecar.hold();
   const before = sidecar.measured();
-  const address = house.app.server.listening ? house.app.listeningOrigin : await house.app.listen({ host: '127.0.0.1', port: 0 });
+  const address = house.app.server.listening
+    ? house.app.listeningOrigin
+    : await house.app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const { payload, headers } = await formRequest({ image });
   const asking = fetch(`${address}/assess`, {
-    method: 'POST', body: new Uint8Array(payload as Buffer), headers: { ...headers as Record<string, string>, 'x-assessment-id': id }, signal: controller.signal,
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: { ...(headers as Record<string, string>), 'x-assessment-id': id },
+    signal: controller.signal,
   });
   await until(() => sidecar.measured() > before);
   controller.abort();
@@ -85,7 +109,7 @@ for (const kind of STORES) {
     const first = await open(t, store, sidecar);
     const second = await open(t, store, sidecar);
 
-    await t.test('a run that is going on is nobody else\'s', async (t) => {
+    await t.test("a run that is going on is nobody else's", async (t) => {
       const id = randomUUID();
       const fresh = await makePicture({ width: 200, height: 200, seed: 2 }).png().toBuffer();
       sidecar.hold();
@@ -131,12 +155,17 @@ for (const kind of STORES) {
       await until(async () => (await store.counts()).pictures === 1);
       await store.change(`UPDATE runs SET fingerprint = 'older', owner = NULL, lease_until = 0 WHERE id = '${id}'`);
       t.match(await resumeWhenFree(second, id), { status: 200, body: { id } });
-      t.match(second.logs.find((line) => line['assessment_id'] === id), { msg: 'Assessment resumed', from_the_start: true });
+      t.match(
+        second.logs.find((line) => line['assessment_id'] === id),
+        { msg: 'Assessment resumed', from_the_start: true },
+      );
 
       const lost = randomUUID();
       await interrupt(t, house, sidecar, lost);
       await until(async () => (await store.counts()).pictures === 1);
-      await store.change(`UPDATE runs SET request = '{"from":"another version"}', owner = NULL, lease_until = 0 WHERE id = '${lost}'`);
+      await store.change(
+        `UPDATE runs SET request = '{"from":"another version"}', owner = NULL, lease_until = 0 WHERE id = '${lost}'`,
+      );
       t.match(await resumeWhenFree(second, lost), { status: 404, body: { code: 'IQA_INPUT_NOT_FOUND' } });
       t.equal((await store.counts()).pictures, 0);
     });
@@ -177,14 +206,22 @@ for (const kind of STORES) {
       await until(async () => (await store.counts()).pictures === 1);
       await store.change(`UPDATE runs SET owner = NULL, lease_until = 0 WHERE id = '${unfinished}'`);
       t.match(await sweepWith({ ...limits, max_runs: 100 }), { runs: 4, pictures: 1 });
-      t.match(await sweepWith({ ...limits, max_runs: 100, max_bytes: 10 }), { runs: 3, pictures: 0, stages: 0 }, 'the pictures were too much; answers weigh nothing');
+      t.match(
+        await sweepWith({ ...limits, max_runs: 100, max_bytes: 10 }),
+        { runs: 3, pictures: 0, stages: 0 },
+        'the pictures were too much; answers weigh nothing',
+      );
       const active = randomUUID();
       const fresh = await makePicture({ width: 200, height: 200, seed: 3 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
       const running = first.assess(active, fresh);
       await until(() => sidecar.measured() > before);
-      t.match(await sweepWith({ ...limits, max_age_hours: 1e-9 }), { runs: 1 }, 'all are too old but one is being worked on');
+      t.match(
+        await sweepWith({ ...limits, max_age_hours: 1e-9 }),
+        { runs: 1 },
+        'all are too old but one is being worked on',
+      );
       sidecar.release();
       t.match((await running).body.metadata, { degraded: false, degraded_reason: null });
     });
@@ -192,7 +229,9 @@ for (const kind of STORES) {
     await t.test('pictures and tables are private', { skip: process.platform === 'win32' }, async (t) => {
       const dir = store.environment['IQA_CHECKPOINTS_DIR'] ?? '';
       t.equal(statSync(join(dir, 'pictures')).mode & 0o777, 0o700);
-      if (kind.name === 'sqlite') for (const file of readdirSync(dir).filter((name) => name.startsWith('checkpoints.sqlite'))) t.equal(statSync(join(dir, file)).mode & 0o077, 0, file);
+      if (kind.name === 'sqlite')
+        for (const file of readdirSync(dir).filter((name) => name.startsWith('checkpoints.sqlite')))
+          t.equal(statSync(join(dir, file)).mode & 0o077, 0, file);
     });
 
     const { postgres } = store;
@@ -206,7 +245,10 @@ for (const kind of STORES) {
       await postgres.kill();
       sidecar.release();
       const answer = await running;
-      t.match(answer, { status: 200, body: { metadata: { degraded: true, degraded_reason: /store of checkpoints failed/ } } });
+      t.match(answer, {
+        status: 200,
+        body: { metadata: { degraded: true, degraded_reason: /store of checkpoints failed/ } },
+      });
       t.ok(answer.body.quality_score, 'with its score');
       const refused = await first.assess();
       t.match(refused, { status: 503, body: { code: 'IQA_STORE_UNAVAILABLE' }, retryAfter: '5' });
@@ -222,9 +264,12 @@ t.test('off by default: nothing is written, and nothing can be resumed', async (
   const { app } = await buildTestApp(t, { environment: { IQA_CHECKPOINTS_DIR: dir } });
   const id = randomUUID();
   const response = await app.inject(await formWithId(id));
-  t.match(response.json(), { id }, 'the chosen id is the answer\'s all the same');
+  t.match(response.json(), { id }, "the chosen id is the answer's all the same");
   t.notOk(existsSync(dir));
-  t.match((await app.inject({ method: 'POST', url: `/assess/${id}/resume` })).json(), { status: 404, detail: /checkpoints are off/ });
+  t.match((await app.inject({ method: 'POST', url: `/assess/${id}/resume` })).json(), {
+    status: 404,
+    detail: /checkpoints are off/,
+  });
   const bad = await app.inject(await formWithId('../etc'));
   t.match(bad.json(), { status: 422, code: 'IQA_INPUT_INVALID' });
 });

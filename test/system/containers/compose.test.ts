@@ -10,14 +10,20 @@ t.test('every container is read-only, without capabilities, and bounded', async 
   for (const [name, service] of Object.entries(services)) {
     t.match(service, { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] }, name);
     t.match(service.deploy.resources.limits, { cpus: /^\d+$/, memory: /^\d+[gm]$/, pids: Number }, name);
-    t.ok(service.tmpfs.every((line) => /size=\d+[gm],noexec,nosuid,nodev$/.test(line)), 'what it can write to is bounded too');
+    t.ok(
+      service.tmpfs.every((line) => /size=\d+[gm],noexec,nosuid,nodev$/.test(line)),
+      'what it can write to is bounded too',
+    );
   }
 });
 
 t.test('only the gateway is open to the world, the sidecar to nobody but the service', async (t) => {
   t.ok(services.service.ports?.every((port) => port.startsWith('127.0.0.1:')));
   t.equal(services.sidecar.ports, undefined);
-  t.strictSame(services.sidecar.networks.map((name) => networks[name]?.internal), [true]);
+  t.strictSame(
+    services.sidecar.networks.map((name) => networks[name]?.internal),
+    [true],
+  );
   t.notOk(services.gateway.networks.some((name) => services.sidecar.networks.includes(name)));
   t.strictSame(services.gateway.profiles, ['gateway']);
 });

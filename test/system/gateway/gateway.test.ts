@@ -17,7 +17,7 @@ import { until } from '../../support/service.ts';
 const NOBODY = 'http://127.0.0.1:9';
 const MAX_UPLOAD_BYTES = 200_000;
 // As routes/assess.ts has it.
-const MAX_BODY_BYTES = Math.ceil((2 * MAX_UPLOAD_BYTES + 1_000_000) * 4 / 3);
+const MAX_BODY_BYTES = Math.ceil(((2 * MAX_UPLOAD_BYTES + 1_000_000) * 4) / 3);
 const limits = { IQA_MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) };
 const template = readFileSync(join(projectRoot(), 'gateway/nginx.conf.template'), 'utf8');
 const picture = await makePicture({ width: 256, height: 192 }).jpeg().toBuffer();
@@ -27,7 +27,8 @@ async function uploadOf(image: Buffer): Promise<{ method: string; body: Uint8Arr
   return { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string> };
 }
 
-const ask = (gateway: Gateway, path: string, init: RequestInit = {}) => fetch(`${gateway.address}${path}`, { dispatcher: gateway.dispatcher, ...init });
+const ask = (gateway: Gateway, path: string, init: RequestInit = {}) =>
+  fetch(`${gateway.address}${path}`, { dispatcher: gateway.dispatcher, ...init });
 
 async function startBoth(t: Test, environment: Record<string, string> = {}) {
   const { app, logs, spool } = await buildTestApp(t, { environment: limits });
@@ -50,7 +51,7 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     const [through, without] = [await ask(gateway, '/assess', upload), await fetch(`${direct}/assess`, upload)];
     t.equal(through.status, 200);
     t.equal(through.headers.get('content-type'), without.headers.get('content-type'));
-    t.strictSame(comparable(await through.json() as Assessment), comparable(await without.json() as Assessment));
+    t.strictSame(comparable((await through.json()) as Assessment), comparable((await without.json()) as Assessment));
   });
 
   await t.test('a request id travels end to end; a harmful one is replaced, everywhere by the same', async (t) => {
@@ -58,13 +59,16 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
       const answer = await ask(gateway, '/assess', { ...upload, headers: { ...upload.headers, 'x-request-id': sent } });
       const id = answer.headers.get('x-request-id') ?? '';
       t.equal(id === sent, sent.startsWith('trace'), sent.slice(0, 20));
-      t.equal((await answer.json() as Assessment).metadata.request_id, id);
-      t.ok(logs.some((line) => line['request_id'] === id && line['msg'] === 'Request finished'), 'in the log of the service');
+      t.equal(((await answer.json()) as Assessment).metadata.request_id, id);
+      t.ok(
+        logs.some((line) => line['request_id'] === id && line['msg'] === 'Request finished'),
+        'in the log of the service',
+      );
       await until(() => gateway.logs().some((line) => line['request_id'] === id && line['status'] === 200));
     }
   });
 
-  await t.test('the service\'s own problems pass unchanged', async (t) => {
+  await t.test("the service's own problems pass unchanged", async (t) => {
     const answer = await ask(gateway, '/tools/NOTHING?secret=1', { headers: { 'x-request-id': 'abc' } });
     t.equal(answer.headers.get('content-type'), 'application/problem+json');
     t.match(await answer.json(), { status: 404, code: 'IQA_INPUT_NOT_FOUND', detail: /NOTHING/, request_id: 'abc' });
@@ -72,26 +76,47 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     t.notMatch(JSON.stringify(gateway.logs()), /secret/, 'query strings are not logged');
     const tooLarge = await ask(gateway, '/assess', await uploadOf(Buffer.alloc(MAX_UPLOAD_BYTES + 1, 1)));
     t.match(await tooLarge.json(), { status: 413, detail: /Expected at most 0.2 MB for image/ });
-    const wrongType = await ask(gateway, '/assess', { method: 'POST', body: new Uint8Array(1_300_000), headers: { 'content-type': 'text/plain' } });
-    t.match(await wrongType.json(), { status: 415, code: 'IQA_INPUT_MEDIA_TYPE' }, 'also one said before the upload has ended');
+    const wrongType = await ask(gateway, '/assess', {
+      method: 'POST',
+      body: new Uint8Array(1_300_000),
+      headers: { 'content-type': 'text/plain' },
+    });
+    t.match(
+      await wrongType.json(),
+      { status: 415, code: 'IQA_INPUT_MEDIA_TYPE' },
+      'also one said before the upload has ended',
+    );
   });
 
-  await t.test('a body beyond the service\'s limit is 413, announced or not', async (t) => {
+  await t.test("a body beyond the service's limit is 413, announced or not", async (t) => {
     const large = new Uint8Array(MAX_BODY_BYTES + 1);
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    const pieces = async function* () { for (let at = 0; at < large.length; at += 50_000) yield large.subarray(at, at + 50_000); };
+    const pieces = async function* () {
+      for (let at = 0; at < large.length; at += 50_000) yield large.subarray(at, at + 50_000);
+    };
     for (const body of [large, pieces()]) {
       const answer = await ask(gateway, '/assess', { method: 'POST', body, headers, duplex: 'half' });
       await checkProblem(t, answer, 'IQA_INPUT_TOO_LARGE');
     }
     const fits = await ask(gateway, '/assess', { method: 'POST', body: large.subarray(1), headers });
-    t.not(((await fits.json()) as Problem).detail.includes('ordinary headers'), true, 'one byte less reaches the service');
+    t.not(
+      ((await fits.json()) as Problem).detail.includes('ordinary headers'),
+      true,
+      'one byte less reaches the service',
+    );
   });
 
   await t.test('what is no request for us is a problem as well', async (t) => {
     await checkProblem(t, await ask(gateway, `/${'x'.repeat(40_000)}`), 'IQA_INPUT_TOO_LARGE');
-    await checkProblem(t, await ask(gateway, '/health', { headers: { 'x-long': 'x'.repeat(12_000) } }), 'IQA_INPUT_TOO_LARGE');
-    t.match(await talk(gateway, 'HELLO\r\n\r\n'), /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*"IQA_INPUT_MALFORMED"/);
+    await checkProblem(
+      t,
+      await ask(gateway, '/health', { headers: { 'x-long': 'x'.repeat(12_000) } }),
+      'IQA_INPUT_TOO_LARGE',
+    );
+    t.match(
+      await talk(gateway, 'HELLO\r\n\r\n'),
+      /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*"IQA_INPUT_MALFORMED"/,
+    );
     t.match(await talk(gateway, 'TRACE / HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"IQA_INPUT_MALFORMED"/);
     await checkProblem(t, await ask(gateway, '/metrics'), 'IQA_INPUT_NOT_FOUND');
   });
@@ -100,8 +125,12 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     for (const path of ['/health', '/ready']) t.equal((await ask(gateway, path)).status, 200);
     const docs = await ask(gateway, '/docs/static/index.html');
     t.match(Object.fromEntries(docs.headers), {
-      'strict-transport-security': 'max-age=31536000', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY',
-      'content-security-policy': /frame-ancestors 'none'/, 'referrer-policy': 'no-referrer', server: 'nginx',
+      'strict-transport-security': 'max-age=31536000',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': /frame-ancestors 'none'/,
+      'referrer-policy': 'no-referrer',
+      server: 'nginx',
     });
     const redirect = await fetch(`${gateway.plainAddress}/docs?a=1`, { redirect: 'manual' });
     t.equal(redirect.status, 308);
@@ -112,8 +141,14 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
 
   await t.test('a client that hangs up is gone for the service too', async (t) => {
     const before = logs.length;
-    const socket = connectTls({ host: 'localhost', port: Number(new URL(gateway.address).port), rejectUnauthorized: false });
-    socket.write(`POST /assess HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${upload.headers['content-type'] ?? ''}\r\nContent-Length: ${upload.body.length}\r\n\r\n`);
+    const socket = connectTls({
+      host: 'localhost',
+      port: Number(new URL(gateway.address).port),
+      rejectUnauthorized: false,
+    });
+    socket.write(
+      `POST /assess HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${upload.headers['content-type'] ?? ''}\r\nContent-Length: ${upload.body.length}\r\n\r\n`,
+    );
     socket.write(upload.body.subarray(0, 1000));
     // Not before its first bytes have come through.
     await until(() => readdirSync(spool.dir).length > 0);
@@ -125,7 +160,10 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
 
 t.test('a service that is not there, or silent, or asked too much at once', { skip: gatewayIsMissing }, async (t) => {
   const silent = await listenSilently(t);
-  const [down, slow] = [await startGateway(t, NOBODY), await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '5s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' })];
+  const [down, slow] = [
+    await startGateway(t, NOBODY),
+    await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '5s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' }),
+  ];
   const refused = await ask(down, '/assess', await uploadOf(picture));
   t.equal(refused.headers.get('retry-after'), '5');
   t.equal(refused.headers.get('x-content-type-options'), 'nosniff');
@@ -150,18 +188,35 @@ t.test('without TLS it serves plain HTTP and demands none', { skip: gatewayIsMis
 
 t.test('what keeps it from starting is one clear sentence', { skip: gatewayIsMissing }, async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
-    [{ GATEWAY_CERTIFICATE: '/nowhere/a.pem' }, /^The gateway cannot start: Expected a readable file at \/nowhere\/a\.pem for TLS; mount one, or set GATEWAY_TLS=off\n$/],
+    [
+      { GATEWAY_CERTIFICATE: '/nowhere/a.pem' },
+      /^The gateway cannot start: Expected a readable file at \/nowhere\/a\.pem for TLS; mount one, or set GATEWAY_TLS=off\n$/,
+    ],
     [{ GATEWAY_TLS: 'maybe' }, /Expected on or off for GATEWAY_TLS but received "maybe"/],
-    [{ GATEWAY_TLS: 'off', IQA_MAX_UPLOAD_BYTES: '25 MB' }, /Expected an integer for IQA_MAX_UPLOAD_BYTES but received "25 MB"/],
+    [
+      { GATEWAY_TLS: 'off', IQA_MAX_UPLOAD_BYTES: '25 MB' },
+      /Expected an integer for IQA_MAX_UPLOAD_BYTES but received "25 MB"/,
+    ],
   ];
   for (const [environment, expected] of cases) t.match(refuseGateway(environment), { status: 1, stderr: expected });
 });
 
 t.test('its problems are those of the service: code, status, title', async (t) => {
-  const problems = [...template.matchAll(/return (\d+) '(\{.*\})';/g)].map(([, status, body]) => ({ status: Number(status), problem: JSON.parse(body ?? '') as Problem }));
+  const problems = [...template.matchAll(/return (\d+) '(\{.*\})';/g)].map(([, status, body]) => ({
+    status: Number(status),
+    problem: JSON.parse(body ?? '') as Problem,
+  }));
   t.ok(problems.length >= 7);
   for (const { status, problem } of problems) {
-    t.match(problem, { type: `/errors/${problem.code}`, request_id: '$iqa_request_id', ...withoutRetryable(problem.code as ErrorCode) }, problem.code);
+    t.match(
+      problem,
+      {
+        type: `/errors/${problem.code}`,
+        request_id: '$iqa_request_id',
+        ...withoutRetryable(problem.code as ErrorCode),
+      },
+      problem.code,
+    );
     t.equal(problem.status, status);
   }
 });
@@ -172,8 +227,18 @@ function withoutRetryable(code: ErrorCode) {
 
 async function checkProblem(t: Test, answer: Awaited<ReturnType<typeof fetch>>, code: ErrorCode): Promise<void> {
   t.equal(answer.headers.get('content-type'), 'application/problem+json');
-  const problem = await answer.json() as Problem;
-  t.match(problem, { type: `/errors/${code}`, code, detail: /./, request_id: answer.headers.get('x-request-id'), ...withoutRetryable(code) }, code);
+  const problem = (await answer.json()) as Problem;
+  t.match(
+    problem,
+    {
+      type: `/errors/${code}`,
+      code,
+      detail: /./,
+      request_id: answer.headers.get('x-request-id'),
+      ...withoutRetryable(code),
+    },
+    code,
+  );
   t.equal(answer.status, problem.status);
 }
 
@@ -181,8 +246,17 @@ async function checkProblem(t: Test, answer: Awaited<ReturnType<typeof fetch>>, 
 function talk(gateway: Gateway, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
-    const socket = connectTls({ host: 'localhost', port: Number(new URL(gateway.address).port), rejectUnauthorized: false }, () => socket.write(text));
-    socket.on('data', (chunk: Buffer) => { answer += chunk.toString(); }).on('close', () => { resolve(answer); });
+    const socket = connectTls(
+      { host: 'localhost', port: Number(new URL(gateway.address).port), rejectUnauthorized: false },
+      () => socket.write(text),
+    );
+    socket
+      .on('data', (chunk: Buffer) => {
+        answer += chunk.toString();
+      })
+      .on('close', () => {
+        resolve(answer);
+      });
   });
 }
 
@@ -191,6 +265,9 @@ async function listenSilently(t: Test): Promise<{ address: string; connections: 
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => { for (const socket of sockets) socket.destroy(); server.close(); });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => sockets.length };
 }

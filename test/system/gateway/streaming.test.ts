@@ -13,22 +13,37 @@ import { until } from '../../support/service.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 
 /** A service whose every word the test decides. */
-async function startUpstream(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+async function startUpstream(
+  t: Test,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => { server.closeAllConnections(); server.close(); });
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** An open event stream, for the test to write to. */
-async function openStream(t: Test): Promise<{ gateway: Gateway; upstream: () => ServerResponse; answer: Awaited<ReturnType<typeof fetch>> }> {
+async function openStream(
+  t: Test,
+): Promise<{ gateway: Gateway; upstream: () => ServerResponse; answer: Awaited<ReturnType<typeof fetch>> }> {
   let opened: ServerResponse | null = null;
   const address = await startUpstream(t, (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: stage\ndata: {"stage":"planner"}\n\n');
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .write('event: stage\ndata: {"stage":"planner"}\n\n');
     opened = response;
   });
   const gateway = await startGateway(t, address);
-  const answer = await fetch(`${gateway.address}/assess`, { method: 'POST', body: 'x', headers: { accept: 'text/event-stream' }, dispatcher: gateway.dispatcher });
+  const answer = await fetch(`${gateway.address}/assess`, {
+    method: 'POST',
+    body: 'x',
+    headers: { accept: 'text/event-stream' },
+    dispatcher: gateway.dispatcher,
+  });
   return { gateway, answer, upstream: () => opened as unknown as ServerResponse };
 }
 
@@ -47,14 +62,19 @@ t.test('each event is there before the next is sent', { skip: gatewayIsMissing }
   t.ok((await reader.read()).done);
 });
 
-t.test('the real service\'s events come while its tools are still at work', { skip: gatewayIsMissing }, async (t) => {
+t.test("the real service's events come while its tools are still at work", { skip: gatewayIsMissing }, async (t) => {
   const held: ServerResponse[] = [];
   const origin = await slowSidecar(t, (response) => void held.push(response));
   const { app } = await buildTestApp(t, { origin: () => origin });
   const gateway = await startGateway(t, await app.listen({ host: '127.0.0.1', port: 0 }));
-  const { payload, headers } = await formRequest({ image: await makePicture({ width: 64, height: 64 }).png().toBuffer() });
+  const { payload, headers } = await formRequest({
+    image: await makePicture({ width: 64, height: 64 }).png().toBuffer(),
+  });
   const answer = await fetch(`${gateway.address}/assess`, {
-    method: 'POST', body: new Uint8Array(payload as Buffer), headers: { ...headers as Record<string, string>, accept: 'text/event-stream' }, dispatcher: gateway.dispatcher,
+    method: 'POST',
+    body: new Uint8Array(payload as Buffer),
+    headers: { ...(headers as Record<string, string>), accept: 'text/event-stream' },
+    dispatcher: gateway.dispatcher,
   });
   let text = '';
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -66,20 +86,33 @@ t.test('the real service\'s events come while its tools are still at work', { sk
   t.equal(readEvents(text).at(-1)?.event, 'error', 'the sidecar broke off, and that is the last event');
 });
 
-t.test('the first bytes of an upload reach the service before the last are sent', { skip: gatewayIsMissing }, async (t) => {
-  let received = 0;
-  const address = await startUpstream(t, (request, response) => {
-    request.on('data', (chunk: Buffer) => { received += chunk.length; }).on('end', () => response.end(String(received)));
-  });
-  const gateway = await startGateway(t, address);
-  const pieces = async function* () {
-    yield new Uint8Array(100_000);
-    await until(() => received === 100_000);
-    yield new Uint8Array(100_000);
-  };
-  const answer = await fetch(`${gateway.address}/assess`, { method: 'POST', body: pieces(), duplex: 'half', dispatcher: gateway.dispatcher });
-  t.equal(await answer.text(), '200000');
-});
+t.test(
+  'the first bytes of an upload reach the service before the last are sent',
+  { skip: gatewayIsMissing },
+  async (t) => {
+    let received = 0;
+    const address = await startUpstream(t, (request, response) => {
+      request
+        .on('data', (chunk: Buffer) => {
+          received += chunk.length;
+        })
+        .on('end', () => response.end(String(received)));
+    });
+    const gateway = await startGateway(t, address);
+    const pieces = async function* () {
+      yield new Uint8Array(100_000);
+      await until(() => received === 100_000);
+      yield new Uint8Array(100_000);
+    };
+    const answer = await fetch(`${gateway.address}/assess`, {
+      method: 'POST',
+      body: pieces(),
+      duplex: 'half',
+      dispatcher: gateway.dispatcher,
+    });
+    t.equal(await answer.text(), '200000');
+  },
+);
 
 t.test('asked to quit, it finishes what is under way and takes nothing new', { skip: gatewayIsMissing }, async (t) => {
   const { gateway, answer, upstream } = await openStream(t);
@@ -92,11 +125,14 @@ t.test('asked to quit, it finishes what is under way and takes nothing new', { s
 });
 
 t.test('HTTP/2 is offered', { skip: gatewayIsMissing }, async (t) => {
-  const gateway = await startGateway(t, await startUpstream(t, (request, response) => response.end(request.headers['x-forwarded-proto'])));
+  const gateway = await startGateway(
+    t,
+    await startUpstream(t, (request, response) => response.end(request.headers['x-forwarded-proto'])),
+  );
   const session = connectHttp2(gateway.address, { rejectUnauthorized: false });
   t.teardown(() => session.destroy());
   const stream = session.request({ ':path': '/tools' });
-  const [headers] = await once(stream, 'response') as [Record<string, string>];
+  const [headers] = (await once(stream, 'response')) as [Record<string, string>];
   t.equal(headers[':status'], 200);
   t.equal(String((await once(stream, 'data'))[0]), 'https');
 });

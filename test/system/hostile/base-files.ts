@@ -12,28 +12,59 @@ export async function makeBaseFiles() {
   const pixels = await makePicture({ width, height }).raw().toBuffer();
   const other = await makePicture({ width, height, seed: 2 }).png().toBuffer();
   const picture = (): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
-  const telling = (): Sharp => picture().withExif({ IFD0: { Artist: 'nobody' }, IFD3: { GPSLatitude: '52/1 31/1 12/1' } }).withIccProfile('p3').keepXmp();
-  const frames = async (encode: (joined: Sharp) => Sharp) => encode(sharp([await picture().png().toBuffer(), other], { join: { animated: true } })).toBuffer();
+  const telling = (): Sharp =>
+    picture()
+      .withExif({ IFD0: { Artist: 'nobody' }, IFD3: { GPSLatitude: '52/1 31/1 12/1' } })
+      .withIccProfile('p3')
+      .keepXmp();
+  const frames = async (encode: (joined: Sharp) => Sharp) =>
+    encode(sharp([await picture().png().toBuffer(), other], { join: { animated: true } })).toBuffer();
   const png = await picture().png().toBuffer();
-  const palette = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]];
-  const striped = Buffer.from(Array.from({ length: width * height }, (_, index) => palette[Math.floor((index % width) / 16)]!).flat());
+  const palette = [
+    [255, 0, 0],
+    [0, 255, 0],
+    [0, 0, 255],
+    [255, 255, 0],
+  ];
+  const striped = Buffer.from(
+    Array.from({ length: width * height }, (_, index) => palette[Math.floor((index % width) / 16)]!).flat(),
+  );
   return {
     'baseline.jpg': await picture().jpeg().toBuffer(),
     'progressive.jpg': await telling().jpeg({ progressive: true }).toBuffer(),
     'cmyk.jpg': await picture().toColourspace('cmyk').jpeg().toBuffer(),
     'plain.png': withChunk(png, pngChunk('pHYs', Buffer.alloc(9, 1)), pngChunk('tEXt', Buffer.from('Title\0none'))),
     'profile.png': await telling().png().toBuffer(),
-    'palette.png': makePng({ width, height, depth: 2, colour: 3, samples: Array.from({ length: width * height }, (_, index) => index % 4), palette: Buffer.from(palette.flat()), transparency: Buffer.from([255, 128, 0]) }),
+    'palette.png': makePng({
+      width,
+      height,
+      depth: 2,
+      colour: 3,
+      samples: Array.from({ length: width * height }, (_, index) => index % 4),
+      palette: Buffer.from(palette.flat()),
+      transparency: Buffer.from([255, 128, 0]),
+    }),
     'lossy.webp': await picture().webp().toBuffer(),
     'lossless.webp': await picture().webp({ lossless: true }).toBuffer(),
     'extended.webp': await telling().webp().toBuffer(),
     'animated.webp': await frames((joined) => joined.webp()),
     'still.avif': await picture().avif({ effort: 0 }).toBuffer(),
     'lzw.tiff': await picture().tiff({ compression: 'lzw' }).toBuffer(),
-    'tiles.tiff': await telling().tiff({ compression: 'deflate', tile: true, tileWidth: 16, tileHeight: 16 }).toBuffer(),
+    'tiles.tiff': await telling()
+      .tiff({ compression: 'deflate', tile: true, tileWidth: 16, tileHeight: 16 })
+      .toBuffer(),
     'animated.gif': await frames((joined) => joined.gif()),
     'plain.bmp': makeBmp({ width, height, pixels }),
     'runs.bmp': makeBmp({ width, height, pixels: striped, palette, bits: 8, coding: 'rle' }),
-    'fields.bmp': makeBmp({ width, height, pixels, bits: 32, coding: 'bitfields', header: 'v5', masks: [0xff0000, 0xff00, 0xff, 0xff000000], alpha: Buffer.alloc(width * height, 200) }),
+    'fields.bmp': makeBmp({
+      width,
+      height,
+      pixels,
+      bits: 32,
+      coding: 'bitfields',
+      header: 'v5',
+      masks: [0xff0000, 0xff00, 0xff, 0xff000000],
+      alpha: Buffer.alloc(width * height, 200),
+    }),
   };
 }

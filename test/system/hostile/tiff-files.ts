@@ -15,9 +15,27 @@ export interface TiffOptions {
 }
 
 /** Little-endian; the directories stand before the pixels. */
-export function makeTiff({ width, height, compression, data, channels = 3, bits = 8, extra = [], next, pages = 1 }: TiffOptions): Buffer {
+export function makeTiff({
+  width,
+  height,
+  compression,
+  data,
+  channels = 3,
+  bits = 8,
+  extra = [],
+  next,
+  pages = 1,
+}: TiffOptions): Buffer {
   const tags = (pixels: number): [number, number, number, number][] => [
-    [256, 4, 1, width], [257, 4, 1, height], [258, 3, 1, bits], [259, 3, 1, compression], [262, 3, 1, channels >= 3 ? 2 : 1], [273, 4, 1, pixels], [277, 3, 1, channels], [278, 4, 1, height], [279, 4, 1, data.length],
+    [256, 4, 1, width],
+    [257, 4, 1, height],
+    [258, 3, 1, bits],
+    [259, 3, 1, compression],
+    [262, 3, 1, channels >= 3 ? 2 : 1],
+    [273, 4, 1, pixels],
+    [277, 3, 1, channels],
+    [278, 4, 1, height],
+    [279, 4, 1, data.length],
     ...extra,
   ];
   const entries = tags(0).length;
@@ -25,7 +43,9 @@ export function makeTiff({ width, height, compression, data, channels = 3, bits 
   const directories = Array.from({ length: pages }, (_, page) => {
     const directory = Buffer.alloc(bytes);
     directory.writeUInt16LE(entries, 0);
-    for (const [index, [tag, type, count, value]] of tags(8 + bytes * pages).sort((a, b) => a[0] - b[0]).entries()) {
+    for (const [index, [tag, type, count, value]] of tags(8 + bytes * pages)
+      .sort((a, b) => a[0] - b[0])
+      .entries()) {
       const at = 2 + 12 * index;
       directory.writeUInt16LE(tag, at);
       directory.writeUInt16LE(type, at + 2);

@@ -9,7 +9,9 @@ const never = new AbortController().signal;
 /** Work that ends when told to. */
 function pending() {
   let end!: () => void;
-  const promise = new Promise<void>((resolve) => { end = resolve; });
+  const promise = new Promise<void>((resolve) => {
+    end = resolve;
+  });
   return { work: () => promise, end };
 }
 
@@ -43,10 +45,12 @@ t.test('no more than the limit run at once, first come first served', async (t) 
   const admission = createAdmission({ running: 2, waiting: 10 });
   const started: number[] = [];
   const jobs = Array.from({ length: 4 }, () => pending());
-  const runs = jobs.map(({ work }, index) => admission.run(() => {
-    started.push(index);
-    return work();
-  }, never));
+  const runs = jobs.map(({ work }, index) =>
+    admission.run(() => {
+      started.push(index);
+      return work();
+    }, never),
+  );
   await tick();
   t.strictSame(started, [0, 1]);
   jobs[1]?.end();
@@ -73,7 +77,10 @@ t.test('who gives up while waiting loses its turn to nobody, and a failed run fr
   first.end();
   await running;
   t.equal(await patient, 'done');
-  await t.rejects(admission.run(() => Promise.reject(new Error('failed')), never), { message: 'failed' });
+  await t.rejects(
+    admission.run(() => Promise.reject(new Error('failed')), never),
+    { message: 'failed' },
+  );
   t.equal(await admission.run(async () => 'next', never), 'next');
 });
 
@@ -81,7 +88,9 @@ t.test('draining: nobody enters, everybody inside may finish', async (t) => {
   const admission = createAdmission({ running: 1, waiting: 1 });
   const leave = admission.enter();
   let drained = false;
-  const done = admission.drain().then(() => { drained = true; });
+  const done = admission.drain().then(() => {
+    drained = true;
+  });
   t.throws(() => admission.enter(), { code: 'IQA_BUSY', message: /stopping/ });
   t.ok(admission.isDraining());
   await tick();
@@ -98,8 +107,16 @@ t.test('who waits for a model keeps nobody else from their turn, and cannot fill
   const thinking = slow.map(({ work }) => admission.run(work, never, 'thinking'));
   await tick();
   t.match(admission.statistics(), { running: 2 });
-  t.equal(await admission.run(async () => 'measured', never), 'measured', 'at once, though two think and two more wait');
-  await t.rejects(admission.run(async () => 'too many', never, 'thinking'), { code: 'IQA_BUSY', retryAfter: Number }, 'half of the seats for waiting');
+  t.equal(
+    await admission.run(async () => 'measured', never),
+    'measured',
+    'at once, though two think and two more wait',
+  );
+  await t.rejects(
+    admission.run(async () => 'too many', never, 'thinking'),
+    { code: 'IQA_BUSY', retryAfter: Number },
+    'half of the seats for waiting',
+  );
   t.equal(await admission.run(async () => 'measured', never), 'measured');
   for (const { end } of slow) end();
   await Promise.all(thinking);
@@ -113,7 +130,9 @@ t.test('without a limit of their own they share the places', async (t) => {
   const first = pending();
   const running = admission.run(first.work, never, 'thinking');
   let begun = false;
-  const second = admission.run(async () => { begun = true; }, never);
+  const second = admission.run(async () => {
+    begun = true;
+  }, never);
   await tick();
   t.equal(begun, false);
   t.match(admission.statistics(), { running: 1 });

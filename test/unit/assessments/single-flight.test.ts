@@ -46,7 +46,11 @@ t.test('it is stopped when the last one has gone, not before, and nobody boards 
   const signals: AbortSignal[] = [];
   const work = (_report: unknown, signal: AbortSignal) => {
     signals.push(signal);
-    return new Promise<string>((_, reject) => { signal.addEventListener('abort', () => { reject(signal.reason as Error); }); });
+    return new Promise<string>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
   };
   const [first, second] = [new AbortController(), new AbortController()];
   const flight = flights.join('key', first.signal, work);

@@ -8,83 +8,197 @@ import { createRandom } from '../../support/images.ts';
 
 const rule = { decided_at: 0.8, shared_error: 0, spread_without_interval: 0.7 };
 
-function make(value: number | null, interval: [number, number] | null, findings: Partial<Finding>[] = [], sha256 = String(Math.random())): Assessment {
+function make(
+  value: number | null,
+  interval: [number, number] | null,
+  findings: Partial<Finding>[] = [],
+  sha256 = String(Math.random()),
+): Assessment {
   const whole = makeAssessment();
   return {
     ...whole,
     image: { ...whole.image, sha256 },
     quality_score: value === null || !whole.quality_score ? null : { ...whole.quality_score, value, interval },
     diagnostics: {
-      ...whole.diagnostics, tools: [],
-      findings: findings.map((finding) => ({ object_name: 'Global', distortion: 'Blurs', severity: 'none', strength: 0, confidence: 1, measurements: {}, sides: {}, place: null, ...finding })),
+      ...whole.diagnostics,
+      tools: [],
+      findings: findings.map((finding) => ({
+        object_name: 'Global',
+        distortion: 'Blurs',
+        severity: 'none',
+        strength: 0,
+        confidence: 1,
+        measurements: {},
+        sides: {},
+        place: null,
+        ...finding,
+      })),
     },
   };
 }
-const rank = (...assessments: Assessment[]) => rankPictures(assessments.map((assessment, index) => ({ picture: index + 1, assessment })), rule);
+const rank = (...assessments: Assessment[]) =>
+  rankPictures(
+    assessments.map((assessment, index) => ({ picture: index + 1, assessment })),
+    rule,
+  );
 
 t.test('narrow intervals decide what wide ones do not', async (t) => {
-  t.match(rank(make(3, [2.9, 3.1]), make(3.3, [3.2, 3.4])), { best: 2, pairs: [{ pictures: [2, 1], better: 2, too_close: false }] });
-  t.match(rank(make(3, [2, 4]), make(3.3, [2.3, 4.3])), { best: null, pairs: [{ pictures: [2, 1], better: null, too_close: true }], ranking: [{ picture: 2, too_close_to: [1] }, { picture: 1, too_close_to: [2] }] });
+  t.match(rank(make(3, [2.9, 3.1]), make(3.3, [3.2, 3.4])), {
+    best: 2,
+    pairs: [{ pictures: [2, 1], better: 2, too_close: false }],
+  });
+  t.match(rank(make(3, [2, 4]), make(3.3, [2.3, 4.3])), {
+    best: null,
+    pairs: [{ pictures: [2, 1], better: null, too_close: true }],
+    ranking: [
+      { picture: 2, too_close_to: [1] },
+      { picture: 1, too_close_to: [2] },
+    ],
+  });
   t.match(rank(make(3, null), make(3.3, null)), { best: null, ranking: [{ spread: 0.7 }, { spread: 0.7 }] });
 });
 
 t.test('the first may be too close to the second and still be better than the third', async (t) => {
   const { verdict, pairs } = rank(make(2, [1.8, 2.2]), make(4, [3.8, 4.2]), make(3.95, [3.75, 4.15]));
-  t.match(verdict, /^It is too close to call between pictures 2 and 3\. By score: picture 2 .* picture 3 .* picture 1 /);
-  t.strictSame(pairs.map(({ better }) => better), [null, 2, 3]);
+  t.match(
+    verdict,
+    /^It is too close to call between pictures 2 and 3\. By score: picture 2 .* picture 3 .* picture 1 /,
+  );
+  t.strictSame(
+    pairs.map(({ better }) => better),
+    [null, 2, 3],
+  );
 });
 
-t.test('reasons name what is worse, with both severities, the explanation and the values, and what speaks against it', async (t) => {
-  const good = make(4, [3.9, 4.1], [{ distortion: 'Noise', severity: 'moderate', measurements: { noise_sigma: 9 } }, { distortion: 'Blurs', severity: 'slight', measurements: { edge_width_px: 2.1, other: null } }]);
-  const bad = make(2, [1.9, 2.1], [{ distortion: 'Blurs', severity: 'extreme', measurements: { edge_width_px: 9.25, other: 1 } }]);
-  const explained = { ...bad, executor_evidence: { ...bad.executor_evidence!, distortion_analysis: { Global: [{ type: 'Blurs' as const, severity: 'extreme' as const, explanation: 'Edges are 9.3 px wide.' }] } } };
-  const [pair] = rank(good, explained).pairs;
-  t.strictSame(pair?.reasons, [
-    'Blurs: extreme in picture 2, slight in picture 1. Edges are 9.3 px wide. Measured beside picture 1: edge_width_px 9.25 against 2.1.',
-    'On the other hand, noise: moderate in picture 1, not noticed in picture 2.',
-  ]);
-});
+t.test(
+  'reasons name what is worse, with both severities, the explanation and the values, and what speaks against it',
+  async (t) => {
+    const good = make(
+      4,
+      [3.9, 4.1],
+      [
+        { distortion: 'Noise', severity: 'moderate', measurements: { noise_sigma: 9 } },
+        { distortion: 'Blurs', severity: 'slight', measurements: { edge_width_px: 2.1, other: null } },
+      ],
+    );
+    const bad = make(
+      2,
+      [1.9, 2.1],
+      [{ distortion: 'Blurs', severity: 'extreme', measurements: { edge_width_px: 9.25, other: 1 } }],
+    );
+    const explained = {
+      ...bad,
+      executor_evidence: {
+        ...bad.executor_evidence!,
+        distortion_analysis: {
+          Global: [{ type: 'Blurs' as const, severity: 'extreme' as const, explanation: 'Edges are 9.3 px wide.' }],
+        },
+      },
+    };
+    const [pair] = rank(good, explained).pairs;
+    t.strictSame(pair?.reasons, [
+      'Blurs: extreme in picture 2, slight in picture 1. Edges are 9.3 px wide. Measured beside picture 1: edge_width_px 9.25 against 2.1.',
+      'On the other hand, noise: moderate in picture 1, not noticed in picture 2.',
+    ]);
+  },
+);
 
 t.test('tools are set beside each other only where they are the same', async (t) => {
-  const tool = (name: string, score: number) => ({ ...makeAssessment().diagnostics.tools[0]!, tool_name: name, object_name: 'Global', raw_score: score / 10, normalized_score: score });
-  const withTool = (assessment: Assessment, name: string, score: number): Assessment => ({ ...assessment, diagnostics: { ...assessment.diagnostics, tools: [tool(name, score)] } });
-  const reasons = (left: string, right: string) => rank(withTool(make(4, null), left, 4), withTool(make(2, null), right, 2)).pairs[0]?.reasons;
+  const tool = (name: string, score: number) => ({
+    ...makeAssessment().diagnostics.tools[0]!,
+    tool_name: name,
+    object_name: 'Global',
+    raw_score: score / 10,
+    normalized_score: score,
+  });
+  const withTool = (assessment: Assessment, name: string, score: number): Assessment => ({
+    ...assessment,
+    diagnostics: { ...assessment.diagnostics, tools: [tool(name, score)] },
+  });
+  const reasons = (left: string, right: string) =>
+    rank(withTool(make(4, null), left, 4), withTool(make(2, null), right, 2)).pairs[0]?.reasons;
   t.strictSame(reasons('MDSI', 'MDSI'), ['MDSI counts picture 1 as 4.0 (0.4) and picture 2 as 2.0 (0.2).']);
-  t.strictSame(reasons('NIQE', 'BRISQUE'), ['The scores rest on different tools: NIQE for picture 1, BRISQUE for picture 2.']);
+  t.strictSame(reasons('NIQE', 'BRISQUE'), [
+    'The scores rest on different tools: NIQE for picture 1, BRISQUE for picture 2.',
+  ]);
 });
 
 t.test('without a score a picture is last, and nobody is better or worse than it', async (t) => {
   t.match(rank(make(null, null), make(3, null)), {
-    best: null, verdict: /^Only picture 2 has a score/, ranking: [{ rank: 1, picture: 2 }, { rank: null, picture: 1, spread: null }], pairs: [{ better: null, too_close: false, difference: null }],
+    best: null,
+    verdict: /^Only picture 2 has a score/,
+    ranking: [
+      { rank: 1, picture: 2 },
+      { rank: null, picture: 1, spread: null },
+    ],
+    pairs: [{ better: null, too_close: false, difference: null }],
   });
 });
 
-t.test('whatever the scores: the ranking is sorted, every pair once, the best beats all, words and fields agree', async (t) => {
-  const random = createRandom(3);
-  for (let round = 0; round < 300; round += 1) {
-    const pictures = Array.from({ length: 2 + Math.floor(random() * 7) }, () => {
-      const value = 1 + 4 * random();
-      const half = random();
-      return make(value, random() < 0.2 ? null : [Math.max(1, value - half), Math.min(5, value + half)]);
-    });
-    const { best, ranking, pairs, verdict } = rank(...pictures);
-    const values = ranking.map(({ quality_score: score }) => score?.value ?? 0);
-    t.ok(values.every((value, index) => index === 0 || value <= values[index - 1]!));
-    t.equal(new Set(pairs.map(({ pictures: both }) => both.toSorted().join())).size, pictures.length * (pictures.length - 1) / 2);
-    t.ok(pairs.every(({ better, too_close: close, probability, verdict: words }) => (better === null) === close && close === /too close to call/.test(words) && close === (probability! < rule.decided_at)));
-    t.equal(best !== null, pairs.filter(({ pictures: [first] }) => first === ranking[0]?.picture).every(({ better }) => better !== null));
-    t.equal(best !== null, verdict.startsWith(`Picture ${best ?? ''} is the best.`));
-    t.ok(ranking.every(({ picture, too_close_to: close }) => close.every((other) => ranking.find((entry) => entry.picture === other)!.too_close_to.includes(picture))));
-  }
-});
+t.test(
+  'whatever the scores: the ranking is sorted, every pair once, the best beats all, words and fields agree',
+  async (t) => {
+    const random = createRandom(3);
+    for (let round = 0; round < 300; round += 1) {
+      const pictures = Array.from({ length: 2 + Math.floor(random() * 7) }, () => {
+        const value = 1 + 4 * random();
+        const half = random();
+        return make(value, random() < 0.2 ? null : [Math.max(1, value - half), Math.min(5, value + half)]);
+      });
+      const { best, ranking, pairs, verdict } = rank(...pictures);
+      const values = ranking.map(({ quality_score: score }) => score?.value ?? 0);
+      t.ok(values.every((value, index) => index === 0 || value <= values[index - 1]!));
+      t.equal(
+        new Set(pairs.map(({ pictures: both }) => both.toSorted().join())).size,
+        (pictures.length * (pictures.length - 1)) / 2,
+      );
+      t.ok(
+        pairs.every(
+          ({ better, too_close: close, probability, verdict: words }) =>
+            (better === null) === close &&
+            close === /too close to call/.test(words) &&
+            close === probability! < rule.decided_at,
+        ),
+      );
+      t.equal(
+        best !== null,
+        pairs.filter(({ pictures: [first] }) => first === ranking[0]?.picture).every(({ better }) => better !== null),
+      );
+      t.equal(best !== null, verdict.startsWith(`Picture ${best ?? ''} is the best.`));
+      t.ok(
+        ranking.every(({ picture, too_close_to: close }) =>
+          close.every((other) => ranking.find((entry) => entry.picture === other)!.too_close_to.includes(picture)),
+        ),
+      );
+    }
+  },
+);
 
 t.test('what the runs cost is summed, what was degraded is named', async (t) => {
   const one = makeAssessment();
-  const used = { ...one.metadata.vlm, calls: 2, cost_usd: 0.25, roles: { ...one.metadata.vlm.roles, planner: { calls: 2, input_tokens: 10, output_tokens: 1, cost_usd: 0.25 } } };
-  const degraded = { ...one, metadata: { ...one.metadata, vlm: used, degraded: true, degraded_reason: 'NIQE failed', cache: { hits: 1, misses: 2 } } };
+  const used = {
+    ...one.metadata.vlm,
+    calls: 2,
+    cost_usd: 0.25,
+    roles: { ...one.metadata.vlm.roles, planner: { calls: 2, input_tokens: 10, output_tokens: 1, cost_usd: 0.25 } },
+  };
+  const degraded = {
+    ...one,
+    metadata: {
+      ...one.metadata,
+      vlm: used,
+      degraded: true,
+      degraded_reason: 'NIQE failed',
+      cache: { hits: 1, misses: 2 },
+    },
+  };
   t.match(mergeMetadata([one, degraded, degraded], 'r', 5), {
-    request_id: 'r', degraded: true, degraded_reason: 'picture 2: NIQE failed; picture 3: NIQE failed', vlm: { calls: 4, cost_usd: 0.5, roles: { planner: { calls: 4, input_tokens: 20 } } },
-    cache: { hits: 2, misses: 5 }, timings_ms: { total: 5 },
+    request_id: 'r',
+    degraded: true,
+    degraded_reason: 'picture 2: NIQE failed; picture 3: NIQE failed',
+    vlm: { calls: 4, cost_usd: 0.5, roles: { planner: { calls: 4, input_tokens: 20 } } },
+    cache: { hits: 2, misses: 5 },
+    timings_ms: { total: 5 },
   });
   t.throws(() => mergeMetadata([], 'r', 5), TypeError);
 });

@@ -8,23 +8,40 @@ import { problemOf } from '../../../src/http/error-handler.ts';
 
 t.test('defaults, frozen', async (t) => {
   const config = loadConfig({});
-  t.match(config, { host: '127.0.0.1', port: 3000, logLevel: 'info', spoolDir: null, maxUploadBytes: 25_000_000, maxPixels: 50_000_000, sidecarUrl: null });
+  t.match(config, {
+    host: '127.0.0.1',
+    port: 3000,
+    logLevel: 'info',
+    spoolDir: null,
+    maxUploadBytes: 25_000_000,
+    maxPixels: 50_000_000,
+    sidecarUrl: null,
+  });
   t.ok(config.pipeline.cache.entries >= 1_000);
-  t.throws(() => { (config.pipeline.fusion).eta = 2; }, TypeError);
+  t.throws(() => {
+    config.pipeline.fusion.eta = 2;
+  }, TypeError);
 });
 
 t.test('an empty setting counts as unset, and addresses lose their trailing slash', async (t) => {
-  t.match(loadConfig({ IQA_PORT: ' ', SIDECAR_URL: 'http://sidecar:8000/' }), { port: 3000, sidecarUrl: 'http://sidecar:8000' });
+  t.match(loadConfig({ IQA_PORT: ' ', SIDECAR_URL: 'http://sidecar:8000/' }), {
+    port: 3000,
+    sidecarUrl: 'http://sidecar:8000',
+  });
 });
 
 t.test('what is wrong is said with its name', async (t) => {
-  t.throws(() => loadConfig({ IQA_PORT: '70000' }), { message: 'Expected an integer from 0 to 65535 for IQA_PORT but received "70000"' });
+  t.throws(() => loadConfig({ IQA_PORT: '70000' }), {
+    message: 'Expected an integer from 0 to 65535 for IQA_PORT but received "70000"',
+  });
   const root = t.testdir({ configs: {} });
   cpSync(join(projectRoot(), 'package.json'), join(root, 'package.json'));
   t.throws(() => loadConfig({}, root), { name: 'ConfigError', message: /configs\/pipeline\.yaml/ });
   const yaml = readFileSync(join(projectRoot(), 'configs/pipeline.yaml'), 'utf8');
   writeFileSync(join(root, 'configs/pipeline.yaml'), yaml.replace('eta: 1 ', 'eta: lots '));
-  t.throws(() => loadConfig({}, root), { message: 'configs/pipeline.yaml: Expected a number of at least 0 for /fusion/eta but received "lots"' });
+  t.throws(() => loadConfig({}, root), {
+    message: 'configs/pipeline.yaml: Expected a number of at least 0 for /fusion/eta but received "lots"',
+  });
   writeFileSync(join(root, 'configs/pipeline.yaml'), `${yaml}\nsurprise: 1\n`);
   t.throws(() => loadConfig({}, root), { message: /Unexpected \/surprise/ });
 });
@@ -38,5 +55,11 @@ t.test('every error code has a status that fits its blame, and becomes a problem
   for (const [code, { status }] of Object.entries(ERROR_KINDS)) {
     t.equal(status < 500, code.startsWith('IQA_INPUT_'), `${code}: only input is the caller's fault`);
   }
-  t.match(problemOf(new IqaError('IQA_BUSY', 'Later'), 'id'), { status: 503, detail: 'Later', code: 'IQA_BUSY', type: '/errors/IQA_BUSY', request_id: 'id' });
+  t.match(problemOf(new IqaError('IQA_BUSY', 'Later'), 'id'), {
+    status: 503,
+    detail: 'Later',
+    code: 'IQA_BUSY',
+    type: '/errors/IQA_BUSY',
+    request_id: 'id',
+  });
 });

@@ -21,7 +21,11 @@ async function prepare(t: Test, file: Buffer) {
 }
 
 t.test('plain 8-bit sRGB JPEG, PNG and WebP go through as the original bytes', async (t) => {
-  for (const [format, file] of [['jpeg', await picture().jpeg().toBuffer()], ['png', await picture().png().toBuffer()], ['webp', await picture().webp().toBuffer()]] as const) {
+  for (const [format, file] of [
+    ['jpeg', await picture().jpeg().toBuffer()],
+    ['png', await picture().png().toBuffer()],
+    ['webp', await picture().webp().toBuffer()],
+  ] as const) {
     const { image } = await prepare(t, file);
     t.match(image.info, { format, width: 64, height: 48, bytes: file.length, notes: [] });
     t.equal(image.sha256, image.info.sha256, 'the very same bytes');
@@ -31,7 +35,11 @@ t.test('plain 8-bit sRGB JPEG, PNG and WebP go through as the original bytes', a
 
 t.test('everything else becomes plain 8-bit sRGB, and the notes say why', async (t) => {
   const cases: [string, Buffer, RegExp[]][] = [
-    ['orientation', await picture().withMetadata({ orientation: 6 }).jpeg({ quality: 60 }).toBuffer(), [/turned upright \(EXIF orientation 6\)/]],
+    [
+      'orientation',
+      await picture().withMetadata({ orientation: 6 }).jpeg({ quality: 60 }).toBuffer(),
+      [/turned upright \(EXIF orientation 6\)/],
+    ],
     ['alpha', await picture().ensureAlpha(0.5).png().toBuffer(), [/alpha channel laid over white/]],
     ['16 bits', await picture().toColourspace('rgb16').png().toBuffer(), [/8 bits/]],
     ['foreign profile', await picture().withIccProfile('p3').jpeg().toBuffer(), [/colour profile/]],
@@ -42,21 +50,36 @@ t.test('everything else becomes plain 8-bit sRGB, and the notes say why', async 
   ];
   for (const [name, file, notes] of cases) {
     const { image, sent } = await prepare(t, file);
-    for (const note of notes) t.ok(image.info.notes.some((text) => note.test(text)), `${name}: ${image.info.notes.join(', ')}`);
-    t.match(await sent.metadata(), { format: 'png', depth: 'uchar', space: 'srgb', channels: 3, hasAlpha: false }, name);
+    for (const note of notes)
+      t.ok(
+        image.info.notes.some((text) => note.test(text)),
+        `${name}: ${image.info.notes.join(', ')}`,
+      );
+    t.match(
+      await sent.metadata(),
+      { format: 'png', depth: 'uchar', space: 'srgb', channels: 3, hasAlpha: false },
+      name,
+    );
     t.not(image.sha256, image.info.sha256);
   }
 });
 
 t.test('an upright size, and the JPEG quality of a file that was re-encoded', async (t) => {
-  const { image, sent } = await prepare(t, await picture().withMetadata({ orientation: 6 }).jpeg({ quality: 60 }).toBuffer());
+  const { image, sent } = await prepare(
+    t,
+    await picture().withMetadata({ orientation: 6 }).jpeg({ quality: 60 }).toBuffer(),
+  );
   t.match(image.info, { width: 48, height: 64 });
   t.match(await sent.metadata(), { width: 48, height: 64 });
   t.equal(image.jpegQuality, 60);
 });
 
 t.test('transparent pixels are measured over white', async (t) => {
-  const clear = await sharp({ create: { width: 16, height: 16, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } }).png().toBuffer();
+  const clear = await sharp({
+    create: { width: 16, height: 16, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
+  })
+    .png()
+    .toBuffer();
   const { sent } = await prepare(t, clear);
   t.ok((await sent.raw().toBuffer()).every((value) => value === 255));
 });
@@ -75,7 +98,8 @@ t.test('a reference is resized on demand', async (t) => {
 });
 
 t.test('JPEG quality is read from the tables for every setting', async (t) => {
-  for (const quality of [1, 10, 25, 50, 75, 90, 100]) t.equal(readJpegQuality(await picture().jpeg({ quality }).toBuffer()), quality);
+  for (const quality of [1, 10, 25, 50, 75, 90, 100])
+    t.equal(readJpegQuality(await picture().jpeg({ quality }).toBuffer()), quality);
   t.equal(readJpegQuality(Buffer.from([0xff, 0xd8, 0xff, 0xdb, 0, 4, 0, 1])), null, 'a table that ends early');
   t.equal(readJpegQuality(Buffer.from([0xff, 0xd8, 0xff, 0xff, 0xd9])), null);
 });
@@ -84,9 +108,17 @@ t.test('a JPEG cut anywhere is found by decoding it; one with a long trailer is 
   const file = await makePicture({ width: 200, height: 150 }).jpeg().toBuffer();
   for (const share of [0.3, 0.7, 0.95, 0.999]) {
     const cut = file.subarray(0, Math.floor(file.length * share));
-    await t.rejects(prepare(t, cut), { code: 'IQA_INPUT_IMAGE', message: /ends before the picture does/ }, String(share));
+    await t.rejects(
+      prepare(t, cut),
+      { code: 'IQA_INPUT_IMAGE', message: /ends before the picture does/ },
+      String(share),
+    );
     const { image } = await prepare(t, Buffer.concat([cut, Buffer.from([0xff, 0xd9])]));
-    await t.rejects(image.verify(), { code: 'IQA_INPUT_IMAGE', message: /damaged or ends too early/ }, `${share} with an end of its own`);
+    await t.rejects(
+      image.verify(),
+      { code: 'IQA_INPUT_IMAGE', message: /damaged or ends too early/ },
+      `${share} with an end of its own`,
+    );
   }
   const { image } = await prepare(t, Buffer.concat([file, Buffer.alloc(200_000, 7)]));
   await t.resolves(image.verify());
@@ -97,7 +129,9 @@ t.test('the spool keeps the first and last bytes of what passes by, however it i
   t.teardown(() => spool.close());
   const data = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
   for (const size of [1_000, 65_536, 70_000, 200_000]) {
-    const chunks = Array.from({ length: Math.ceil(data.length / size) }, (_, index) => data.subarray(index * size, (index + 1) * size));
+    const chunks = Array.from({ length: Math.ceil(data.length / size) }, (_, index) =>
+      data.subarray(index * size, (index + 1) * size),
+    );
     const session = spool.open();
     const { head, tail, bytes } = await session.write(Readable.from(chunks));
     t.equal(bytes, data.length);
@@ -107,33 +141,46 @@ t.test('the spool keeps the first and last bytes of what passes by, however it i
   t.strictSame(readdirSync(spool.dir), []);
 });
 
-t.test('JPEG damage that libjpeg repairs silently is refused; what cameras and programs write oddly is not', async (t) => {
-  const file = await makePicture({ width: 400, height: 300 }).jpeg({ quality: 85 }).toBuffer();
-  const random = createRandom(11);
-  const scan = file.indexOf(Buffer.from([0xff, 0xda])) + 20;
-  let refused = 0;
-  for (let round = 0; round < 20; round += 1) {
-    const damaged = Buffer.from(file);
-    const at = scan + Math.floor(random() * (file.length - scan - 700));
-    for (let index = 0; index < 600; index += 1) damaged[at + index] = Math.floor(random() * 256);
-    refused += await prepare(t, damaged).then(({ image }) => image.verify()).then(() => 0, (error: unknown) => { t.match(error, { code: 'IQA_INPUT_IMAGE' }); return 1; });
-  }
-  t.ok(refused >= 18, `${refused} of 20`);
-  const jfif = (revision: number) => withSegment(file, 0xe0, Buffer.from(`JFIF\0${String.fromCharCode(revision)}\x01\x01\0\x48\0\x48\0\0`, 'latin1'));
-  const insert = (...bytes: number[]) => Buffer.concat([jfif(1).subarray(0, 20), Buffer.from(bytes), jfif(1).subarray(20)]);
-  const odd: [string, Buffer][] = [
-    ['stray bytes between segments', insert(1, 2, 3)],
-    ['fill bytes', insert(0xff, 0xff, 0xff)],
-    ['another JFIF revision', jfif(9)],
-    ['zeros after the pixels', Buffer.concat([file.subarray(0, -2), Buffer.alloc(6), file.subarray(-2)])],
-  ];
-  for (const [name, oddity] of odd) {
-    const { image } = await prepare(t, oddity);
-    await t.resolves(image.verify(), name);
-    const decoded = await sharp(image.path, { failOn: 'none' }).raw().toBuffer();
-    t.equal(Buffer.compare(decoded, await sharp(file).raw().toBuffer()), 0, name);
-  }
-});
+t.test(
+  'JPEG damage that libjpeg repairs silently is refused; what cameras and programs write oddly is not',
+  async (t) => {
+    const file = await makePicture({ width: 400, height: 300 }).jpeg({ quality: 85 }).toBuffer();
+    const random = createRandom(11);
+    const scan = file.indexOf(Buffer.from([0xff, 0xda])) + 20;
+    let refused = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const damaged = Buffer.from(file);
+      const at = scan + Math.floor(random() * (file.length - scan - 700));
+      for (let index = 0; index < 600; index += 1) damaged[at + index] = Math.floor(random() * 256);
+      refused += await prepare(t, damaged)
+        .then(({ image }) => image.verify())
+        .then(
+          () => 0,
+          (error: unknown) => {
+            t.match(error, { code: 'IQA_INPUT_IMAGE' });
+            return 1;
+          },
+        );
+    }
+    t.ok(refused >= 18, `${refused} of 20`);
+    const jfif = (revision: number) =>
+      withSegment(file, 0xe0, Buffer.from(`JFIF\0${String.fromCharCode(revision)}\x01\x01\0\x48\0\x48\0\0`, 'latin1'));
+    const insert = (...bytes: number[]) =>
+      Buffer.concat([jfif(1).subarray(0, 20), Buffer.from(bytes), jfif(1).subarray(20)]);
+    const odd: [string, Buffer][] = [
+      ['stray bytes between segments', insert(1, 2, 3)],
+      ['fill bytes', insert(0xff, 0xff, 0xff)],
+      ['another JFIF revision', jfif(9)],
+      ['zeros after the pixels', Buffer.concat([file.subarray(0, -2), Buffer.alloc(6), file.subarray(-2)])],
+    ];
+    for (const [name, oddity] of odd) {
+      const { image } = await prepare(t, oddity);
+      await t.resolves(image.verify(), name);
+      const decoded = await sharp(image.path, { failOn: 'none' }).raw().toBuffer();
+      t.equal(Buffer.compare(decoded, await sharp(file).raw().toBuffer()), 0, name);
+    }
+  },
+);
 
 t.test('a JPEG quality is found behind however much an application hung on', async (t) => {
   let file: Buffer = await picture().withMetadata({ orientation: 3 }).jpeg({ quality: 42 }).toBuffer();
@@ -143,6 +190,15 @@ t.test('a JPEG quality is found behind however much an application hung on', asy
 });
 
 t.test('pixels that are no picture for us are 415, with what to do', async (t) => {
-  const float = await sharp(Float32Array.from({ length: 16 * 16 * 3 }, (_, index) => index / 768), { raw: { width: 16, height: 16, channels: 3 } }).toColourspace('scrgb').tiff({ compression: 'none' }).toBuffer();
-  await t.rejects(prepare(t, float), { code: 'IQA_INPUT_MEDIA_TYPE', message: /Expected 8 or 16 bits a channel \(tone-map it first\) for image but received 3 × float/ });
+  const float = await sharp(
+    Float32Array.from({ length: 16 * 16 * 3 }, (_, index) => index / 768),
+    { raw: { width: 16, height: 16, channels: 3 } },
+  )
+    .toColourspace('scrgb')
+    .tiff({ compression: 'none' })
+    .toBuffer();
+  await t.rejects(prepare(t, float), {
+    code: 'IQA_INPUT_MEDIA_TYPE',
+    message: /Expected 8 or 16 bits a channel \(tone-map it first\) for image but received 3 × float/,
+  });
 });

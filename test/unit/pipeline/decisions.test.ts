@@ -33,22 +33,36 @@ function completeSituation(random: Random): Situation {
   const objects = random.some(OBJECTS, random.below(3));
   const boxes = objects.filter(() => random.chance(0.7)).map((name) => ({ name, box: [0, 0, 200, 200] }));
   const keys = objects.length > 0 ? objects : [GLOBAL];
-  const named = random.chance(0.4) ? Object.fromEntries(keys.map((key) => [key, random.some(DISTORTION_CATEGORIES, 1 + random.below(3))])) : null;
+  const named = random.chance(0.4)
+    ? Object.fromEntries(keys.map((key) => [key, random.some(DISTORTION_CATEGORIES, 1 + random.below(3))]))
+    : null;
   const understood: UnderstoodQuery = { queryType: 'IQA', objects, distortions: named, tool: null };
   // Half of them are second rounds, in which tools are on for objects too.
   const replan = random.chance(0.5) ? { reason: 'Missing tool scores for Global' } : null;
   const plan = derivePlan(understood, { hasReference: random.chance(0.3), replan });
   const scope = resolveScope(plan, boxes);
-  const sets = scope.regions.map(({ name }): [string, DistortionCategory[]] =>
-    [name, scope.named?.[name] ?? (scope.named ? [] : random.some(DISTORTION_CATEGORIES, 1 + random.below(3)))]);
+  const sets = scope.regions.map(({ name }): [string, DistortionCategory[]] => [
+    name,
+    scope.named?.[name] ?? (scope.named ? [] : random.some(DISTORTION_CATEGORIES, 1 + random.below(3))),
+  ]);
   const asked = sets.filter(([, categories]) => categories.length > 0);
   const severity = (): Severity => random.pick(['none', 'slight', 'moderate', 'severe'] as const);
   const evidence: ExecutorOutput = {
     distortion_set: plan.plan.distortion_detection ? Object.fromEntries(sets) : null,
-    distortion_analysis: Object.fromEntries(asked.map(([name, categories]) => [name, categories.map((type) => ({ type, severity: severity(), explanation: 'Seen.' }))])),
+    distortion_analysis: Object.fromEntries(
+      asked.map(([name, categories]) => [
+        name,
+        categories.map((type) => ({ type, severity: severity(), explanation: 'Seen.' })),
+      ]),
+    ),
     selected_tools: null,
     quality_scores: plan.plan.tool_execution
-      ? Object.fromEntries(asked.map(([name, categories]) => [name, Object.fromEntries(categories.map((type) => [type, ['NIQE', random.between(1.6, 4.4)]]))]))
+      ? Object.fromEntries(
+          asked.map(([name, categories]) => [
+            name,
+            Object.fromEntries(categories.map((type) => [type, ['NIQE', random.between(1.6, 4.4)]])),
+          ]),
+        )
       : null,
     tool_logs: [],
   };
@@ -65,11 +79,15 @@ const without = <T>(record: Record<string, T> | null, key: string): Record<strin
   record && Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 
 const title = (region: string): string => (region === GLOBAL ? GLOBAL : `${region} region`);
-const wanted = ({ evidence, region }: Situation): DistortionCategory[] => (evidence.distortion_analysis?.[region] ?? []).map(({ type }) => type);
+const wanted = ({ evidence, region }: Situation): DistortionCategory[] =>
+  (evidence.distortion_analysis?.[region] ?? []).map(({ type }) => type);
 
 function setOnly(situation: Situation, type: DistortionCategory, severity: Severity, score: number): void {
   const { evidence, region } = situation;
-  evidence.distortion_analysis = { ...evidence.distortion_analysis, [region]: [{ type, severity, explanation: 'Seen.' }] };
+  evidence.distortion_analysis = {
+    ...evidence.distortion_analysis,
+    [region]: [{ type, severity, explanation: 'Seen.' }],
+  };
   if (evidence.distortion_set) evidence.distortion_set = { ...evidence.distortion_set, [region]: [type] };
   else situation.scope = { ...situation.scope, named: { ...situation.scope.named, [region]: [type] } };
   evidence.quality_scores = { ...evidence.quality_scores, [region]: { [type]: ['NIQE', score] } };
@@ -77,75 +95,142 @@ function setOnly(situation: Situation, type: DistortionCategory, severity: Sever
 
 const CHANGES: Change[] = [
   { name: 'complete', apply: () => [] },
-  { name: 'another kind of question', apply: (situation) => { situation.plan = { ...situation.plan, query_type: 'Other' }; situation.evidence = { ...situation.evidence, distortion_analysis: null, quality_scores: null }; return []; } },
-  { name: 'no analysis of a region', apply: ({ evidence, region }) => { evidence.distortion_analysis = without(evidence.distortion_analysis, region); return [`Missing distortion analysis for ${title(region)}`]; } },
-  { name: 'no analysis at all', apply: (situation) => {
-    const regions = situation.scope.regions.map(({ name }) => name).filter((name) => situation.evidence.distortion_analysis?.[name]);
-    situation.evidence.distortion_analysis = null;
-    return regions.map((region) => `Missing distortion analysis for ${title(region)}`);
-  } },
-  { name: 'one analysis is missing', apply: (situation) => {
-    const { evidence, region } = situation;
-    const [first] = wanted(situation);
-    if (wanted(situation).length < 2 || !first) return null;
-    evidence.distortion_analysis = { ...evidence.distortion_analysis, [region]: (evidence.distortion_analysis?.[region] ?? []).slice(1) };
-    return [`Missing distortion analysis for ${title(region)} (${first})`];
-  } },
-  { name: 'no scores of a region', apply: ({ evidence, region }) => {
-    if (!evidence.quality_scores) return null;
-    evidence.quality_scores = without(evidence.quality_scores, region);
-    return [`Missing tool scores for ${title(region)}`];
-  } },
-  { name: 'one score is missing', apply: (situation) => {
-    const { evidence, region } = situation;
-    const last = wanted(situation).at(-1);
-    if (!evidence.quality_scores || wanted(situation).length < 2 || !last) return null;
-    evidence.quality_scores = { ...evidence.quality_scores, [region]: without(evidence.quality_scores[region] ?? {}, last) ?? {} };
-    return [`Missing tool scores for ${title(region)} (${last})`];
-  } },
-  { name: 'no tool could be run at all', apply: ({ evidence }) => {
-    if (!evidence.quality_scores) return null;
-    evidence.quality_scores = null;
-    evidence.tool_logs.push({ tool_name: NO_TOOLS, object_name: GLOBAL, distortion: 'Unknown', raw_score: null, normalized_score: null, execution_time: 0, fallback: false, error: 'down', timestamp: '2026-01-01T00:00:00.000Z' });
-    return [];
-  } },
-  { name: 'nothing was detected on a region', apply: ({ evidence, plan, region }) => {
-    if (!evidence.distortion_set) return null;
-    evidence.distortion_set = { ...evidence.distortion_set, [region]: [] };
-    evidence.distortion_analysis = without(evidence.distortion_analysis, region);
-    evidence.quality_scores = without(evidence.quality_scores, region);
-    return [
-      `Missing distortions for ${title(region)}`, `Missing distortion analysis for ${title(region)}`,
-      ...(plan.plan.tool_execution ? [`Missing tool scores for ${title(region)}`] : []),
-    ];
-  } },
-  { name: 'extreme, and praised by a tool that sees it', apply: (situation, random) => {
-    if (!situation.evidence.quality_scores) return null;
-    setOnly(situation, random.pick(SIGHTED), 'extreme', random.between(4.5, 5));
-    return [`Contradicting analysis and tool scores for ${title(situation.region)}`];
-  } },
-  { name: 'extreme, and praised by a tool that is blind to it', apply: (situation, random) => {
-    if (!situation.evidence.quality_scores) return null;
-    setOnly(situation, random.pick(BLIND), 'extreme', random.between(4.5, 5));
-    return [];
-  } },
-  { name: 'extreme, and not quite praised; severe, and praised', apply: (situation, random) => {
-    if (!situation.evidence.quality_scores) return null;
-    if (random.chance(0.5)) setOnly(situation, random.pick(SIGHTED), 'extreme', 4.4);
-    else setOnly(situation, random.pick(SIGHTED), 'severe', 5);
-    return [];
-  } },
-  { name: 'ruined, and nothing to show for it', apply: (situation, random) => {
-    if (!situation.evidence.quality_scores) return null;
-    setOnly(situation, random.pick(SIGHTED), 'none', random.between(1, 1.5));
-    // Where only what was named was looked at, something else may have ruined it.
-    return situation.evidence.distortion_set ? [`Contradicting analysis and tool scores for ${title(situation.region)}`] : [];
-  } },
-  { name: 'ruined, and something slight to show for it', apply: (situation, random) => {
-    if (!situation.evidence.quality_scores) return null;
-    setOnly(situation, random.pick(SIGHTED), 'slight', random.between(1, 1.5));
-    return [];
-  } },
+  {
+    name: 'another kind of question',
+    apply: (situation) => {
+      situation.plan = { ...situation.plan, query_type: 'Other' };
+      situation.evidence = { ...situation.evidence, distortion_analysis: null, quality_scores: null };
+      return [];
+    },
+  },
+  {
+    name: 'no analysis of a region',
+    apply: ({ evidence, region }) => {
+      evidence.distortion_analysis = without(evidence.distortion_analysis, region);
+      return [`Missing distortion analysis for ${title(region)}`];
+    },
+  },
+  {
+    name: 'no analysis at all',
+    apply: (situation) => {
+      const regions = situation.scope.regions
+        .map(({ name }) => name)
+        .filter((name) => situation.evidence.distortion_analysis?.[name]);
+      situation.evidence.distortion_analysis = null;
+      return regions.map((region) => `Missing distortion analysis for ${title(region)}`);
+    },
+  },
+  {
+    name: 'one analysis is missing',
+    apply: (situation) => {
+      const { evidence, region } = situation;
+      const [first] = wanted(situation);
+      if (wanted(situation).length < 2 || !first) return null;
+      evidence.distortion_analysis = {
+        ...evidence.distortion_analysis,
+        [region]: (evidence.distortion_analysis?.[region] ?? []).slice(1),
+      };
+      return [`Missing distortion analysis for ${title(region)} (${first})`];
+    },
+  },
+  {
+    name: 'no scores of a region',
+    apply: ({ evidence, region }) => {
+      if (!evidence.quality_scores) return null;
+      evidence.quality_scores = without(evidence.quality_scores, region);
+      return [`Missing tool scores for ${title(region)}`];
+    },
+  },
+  {
+    name: 'one score is missing',
+    apply: (situation) => {
+      const { evidence, region } = situation;
+      const last = wanted(situation).at(-1);
+      if (!evidence.quality_scores || wanted(situation).length < 2 || !last) return null;
+      evidence.quality_scores = {
+        ...evidence.quality_scores,
+        [region]: without(evidence.quality_scores[region] ?? {}, last) ?? {},
+      };
+      return [`Missing tool scores for ${title(region)} (${last})`];
+    },
+  },
+  {
+    name: 'no tool could be run at all',
+    apply: ({ evidence }) => {
+      if (!evidence.quality_scores) return null;
+      evidence.quality_scores = null;
+      evidence.tool_logs.push({
+        tool_name: NO_TOOLS,
+        object_name: GLOBAL,
+        distortion: 'Unknown',
+        raw_score: null,
+        normalized_score: null,
+        execution_time: 0,
+        fallback: false,
+        error: 'down',
+        timestamp: '2026-01-01T00:00:00.000Z',
+      });
+      return [];
+    },
+  },
+  {
+    name: 'nothing was detected on a region',
+    apply: ({ evidence, plan, region }) => {
+      if (!evidence.distortion_set) return null;
+      evidence.distortion_set = { ...evidence.distortion_set, [region]: [] };
+      evidence.distortion_analysis = without(evidence.distortion_analysis, region);
+      evidence.quality_scores = without(evidence.quality_scores, region);
+      return [
+        `Missing distortions for ${title(region)}`,
+        `Missing distortion analysis for ${title(region)}`,
+        ...(plan.plan.tool_execution ? [`Missing tool scores for ${title(region)}`] : []),
+      ];
+    },
+  },
+  {
+    name: 'extreme, and praised by a tool that sees it',
+    apply: (situation, random) => {
+      if (!situation.evidence.quality_scores) return null;
+      setOnly(situation, random.pick(SIGHTED), 'extreme', random.between(4.5, 5));
+      return [`Contradicting analysis and tool scores for ${title(situation.region)}`];
+    },
+  },
+  {
+    name: 'extreme, and praised by a tool that is blind to it',
+    apply: (situation, random) => {
+      if (!situation.evidence.quality_scores) return null;
+      setOnly(situation, random.pick(BLIND), 'extreme', random.between(4.5, 5));
+      return [];
+    },
+  },
+  {
+    name: 'extreme, and not quite praised; severe, and praised',
+    apply: (situation, random) => {
+      if (!situation.evidence.quality_scores) return null;
+      if (random.chance(0.5)) setOnly(situation, random.pick(SIGHTED), 'extreme', 4.4);
+      else setOnly(situation, random.pick(SIGHTED), 'severe', 5);
+      return [];
+    },
+  },
+  {
+    name: 'ruined, and nothing to show for it',
+    apply: (situation, random) => {
+      if (!situation.evidence.quality_scores) return null;
+      setOnly(situation, random.pick(SIGHTED), 'none', random.between(1, 1.5));
+      // Where only what was named was looked at, something else may have ruined it.
+      return situation.evidence.distortion_set
+        ? [`Contradicting analysis and tool scores for ${title(situation.region)}`]
+        : [];
+    },
+  },
+  {
+    name: 'ruined, and something slight to show for it',
+    apply: (situation, random) => {
+      if (!situation.evidence.quality_scores) return null;
+      setOnly(situation, random.pick(SIGHTED), 'slight', random.between(1, 1.5));
+      return [];
+    },
+  },
 ];
 
 t.test('the decision is right on every generated evidence, and the next plan gets what is missing', async (t) => {
@@ -165,7 +250,10 @@ t.test('the decision is right on every generated evidence, and the next plan get
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   t.ok(total >= 500, `${total} evidences`);
   t.equal(counts.size, CHANGES.length, 'of every kind');
-  t.ok([...counts.values()].every((count) => count >= 15), JSON.stringify(Object.fromEntries(counts)));
+  t.ok(
+    [...counts.values()].every((count) => count >= 15),
+    JSON.stringify(Object.fromEntries(counts)),
+  );
   t.strictSame(wrong, []);
 });
 
@@ -178,33 +266,60 @@ function checkNextPlan(t: Test, { understood, plan }: Situation, gaps: readonly 
   if (lacks(/^Missing distortion analysis/)) t.ok(next.distortion_analysis, `analysed next: ${reason}`);
   if (lacks(/^Missing distortions/)) t.ok(next.distortion_detection, `detected next: ${reason}`);
   else t.equal(next.distortion_detection, first.distortion_detection, `what was named stays named: ${reason}`);
-  if (lacks(/^Contradicting/)) t.ok(next.tool_execution && next.tool_selection && next.distortion_analysis, 'others are asked');
+  if (lacks(/^Contradicting/))
+    t.ok(next.tool_execution && next.tool_selection && next.distortion_analysis, 'others are asked');
   t.ok(plan);
 }
 
 const QUESTIONS = [
-  'How is the overall quality of this image?', 'Is it blurry?', 'Is the vehicle sharp?', 'What is wrong with the dog?', 'Which flaw is worst? A. Blur B. Noise C. Too dark', 'Use BRISQUE to rate it.',
-  'Is the vehicle noisy and the dog blurry?', 'Does it have a colour cast?', 'How strong is the noise?', 'What mood does it convey?', 'fnord blargh',
+  'How is the overall quality of this image?',
+  'Is it blurry?',
+  'Is the vehicle sharp?',
+  'What is wrong with the dog?',
+  'Which flaw is worst? A. Blur B. Noise C. Too dark',
+  'Use BRISQUE to rate it.',
+  'Is the vehicle noisy and the dog blurry?',
+  'Does it have a colour cast?',
+  'How strong is the noise?',
+  'What mood does it convey?',
+  'fnord blargh',
 ];
 
-t.test('a complete first pass never replans: whatever is measured, as long as nothing is missing and nothing at odds', async (t) => {
-  const random = createChance(11);
-  const rules = loadSeverityRules(projectRoot());
-  const reasoner = createEmbeddedReasoner({ lexicon: loadLexicon(`${projectRoot()}/configs/lexicon.yaml`), rules, registry });
-  const indicators = [...rules.categories.values()].flatMap((category) => category.indicators);
-  const middling = Object.fromEntries(registry.rows.map((row) => [row.name, valueFor(row.name)]));
-  for (let round = 0; round < 5; round += 1) {
-    for (const query of QUESTIONS) {
-      const values = Object.fromEntries(indicators.map(({ measurement, clean: [low = 0, high = 0], cuts }) =>
-        [measurement, random.chance(0.5) ? (low + high) / 2 : random.pick(cuts)]));
-      const regions = random.some(['vehicle', 'dog'], random.below(3)).map((name) => ({ name, box: [0, 0, 250, 250] }));
-      const evidence = { ...scriptEvidence(middling), measure: async (wanted: readonly { name: string }[]) => new Map(wanted.map(({ name }) => [name, { values, reference: null }])) };
-      const { state } = await runGraph(t, { script: {}, evidence, input: { query }, context: { reasoner, regions } });
-      t.equal(state.iteration_count, 0, `${query} ${JSON.stringify(regions)} ${state.replan_history?.join() ?? ''}`);
-      t.equal(state.summarizer_result?.need_replan, false);
+t.test(
+  'a complete first pass never replans: whatever is measured, as long as nothing is missing and nothing at odds',
+  async (t) => {
+    const random = createChance(11);
+    const rules = loadSeverityRules(projectRoot());
+    const reasoner = createEmbeddedReasoner({
+      lexicon: loadLexicon(`${projectRoot()}/configs/lexicon.yaml`),
+      rules,
+      registry,
+    });
+    const indicators = [...rules.categories.values()].flatMap((category) => category.indicators);
+    const middling = Object.fromEntries(registry.rows.map((row) => [row.name, valueFor(row.name)]));
+    for (let round = 0; round < 5; round += 1) {
+      for (const query of QUESTIONS) {
+        const values = Object.fromEntries(
+          indicators.map(({ measurement, clean: [low = 0, high = 0], cuts }) => [
+            measurement,
+            random.chance(0.5) ? (low + high) / 2 : random.pick(cuts),
+          ]),
+        );
+        const regions = random
+          .some(['vehicle', 'dog'], random.below(3))
+          .map((name) => ({ name, box: [0, 0, 250, 250] }));
+        const evidence = {
+          ...scriptEvidence(middling),
+          measure: async (wanted: readonly { name: string }[]) =>
+            new Map(wanted.map(({ name }) => [name, { values, reference: null }])),
+        };
+        const { state } = await runGraph(t, { script: {}, evidence, input: { query }, context: { reasoner, regions } });
+        t.equal(state.iteration_count, 0, `${query} ${JSON.stringify(regions)} ${state.replan_history?.join() ?? ''}`);
+        t.equal(state.summarizer_result?.need_replan, false);
+      }
     }
-  }
-});
+  },
+);
 
 /** A value of the tool that counts as about fair, so that no finding can be at odds with it. */
 function valueFor(name: string): number {
@@ -212,5 +327,9 @@ function valueFor(name: string): number {
   if (!row) return 0;
   const [low = 0, high = 0] = row.range;
   const steps = Array.from({ length: 2_001 }, (_, step) => low + (step / 2_000) * (high - low));
-  return steps.toSorted((a, b) => Math.abs(calibrate(a, row.calibration).score - 3) - Math.abs(calibrate(b, row.calibration).score - 3))[0] ?? low;
+  return (
+    steps.toSorted(
+      (a, b) => Math.abs(calibrate(a, row.calibration).score - 3) - Math.abs(calibrate(b, row.calibration).score - 3),
+    )[0] ?? low
+  );
 }

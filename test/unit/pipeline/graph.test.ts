@@ -20,7 +20,13 @@ t.test('planner, executor, summarizer, then back or end', async (t) => {
   const { nodes, edges } = await buildGraph(pipelineConfig, captureLog().log).getGraphAsync();
   t.strictSame(Object.keys(nodes).sort(), ['__end__', '__start__', 'executor', 'planner', 'summarizer']);
   const drawn = edges.map(({ source, target, conditional }) => `${source} ${conditional ? '?' : '-'} ${target}`).sort();
-  t.strictSame(drawn, ['__start__ - planner', 'executor - summarizer', 'planner - executor', 'summarizer ? __end__', 'summarizer ? planner']);
+  t.strictSame(drawn, [
+    '__start__ - planner',
+    'executor - summarizer',
+    'planner - executor',
+    'summarizer ? __end__',
+    'summarizer ? planner',
+  ]);
 });
 
 // Scenario: replanning-logic / Initialize iteration_count
@@ -44,32 +50,43 @@ t.test('one round: every stage adds its output and leaves the rest alone', async
 // Scenario: replanning-logic / Planner adapts to feedback (optional enhancement)
 // Scenario: replanning-logic / Preserve previous outputs during replan
 // Scenario: replanning-logic / Reset iteration_count not supported
-t.test('a replan gives the planner the reason, the previous plan and the history, and its outputs replace the old ones whole', async (t) => {
-  const first = { ...GLOBAL_PLAN, plan: { ...GLOBAL_PLAN.plan, tool_execution: false } };
-  const { state, requests, messages } = await runGraph(t, {
-    script: {
-      plans: [first, GLOBAL_PLAN],
-      examinations: [{ distortion_set: { Global: ['Blurs', 'Noise'] } }, {}],
-      summaries: [REPLAN, {}],
-    },
-  });
-  t.strictSame(requests.plan[0]?.replan, null);
-  t.strictSame(requests.plan[1]?.replan, {
-    reason: 'Missing tool scores for vehicle region', previousPlan: first, history: ['[Iteration 1] Missing tool scores for vehicle region'],
-  });
-  t.strictSame(state.plan, GLOBAL_PLAN);
-  t.strictSame(state.executor_evidence?.distortion_set, { Global: ['Noise'] }, 'not merged with the first round');
-  t.equal(state.summarizer_result?.need_replan, false);
-  t.equal(state.iteration_count, 1);
-  t.ok(messages.includes('Replanning triggered: Missing tool scores for vehicle region'));
-  t.ok(messages.includes('Iteration 1/2'));
-});
+t.test(
+  'a replan gives the planner the reason, the previous plan and the history, and its outputs replace the old ones whole',
+  async (t) => {
+    const first = { ...GLOBAL_PLAN, plan: { ...GLOBAL_PLAN.plan, tool_execution: false } };
+    const { state, requests, messages } = await runGraph(t, {
+      script: {
+        plans: [first, GLOBAL_PLAN],
+        examinations: [{ distortion_set: { Global: ['Blurs', 'Noise'] } }, {}],
+        summaries: [REPLAN, {}],
+      },
+    });
+    t.strictSame(requests.plan[0]?.replan, null);
+    t.strictSame(requests.plan[1]?.replan, {
+      reason: 'Missing tool scores for vehicle region',
+      previousPlan: first,
+      history: ['[Iteration 1] Missing tool scores for vehicle region'],
+    });
+    t.strictSame(state.plan, GLOBAL_PLAN);
+    t.strictSame(state.executor_evidence?.distortion_set, { Global: ['Noise'] }, 'not merged with the first round');
+    t.equal(state.summarizer_result?.need_replan, false);
+    t.equal(state.iteration_count, 1);
+    t.ok(messages.includes('Replanning triggered: Missing tool scores for vehicle region'));
+    t.ok(messages.includes('Iteration 1/2'));
+  },
+);
 
 // Scenario: replanning-logic / Summarizer repeatedly requests replan
 // Scenario: replanning-logic / Prevent infinite replanning loop
 // Scenario: replanning-logic / Configurable max iterations
 t.test('a limit of N allows N − 1 replans and leaves need_replan true', async (t) => {
-  for (const [limit, rounds] of [[0, 1], [1, 1], [2, 2], [3, 3], [10, 10]] as const) {
+  for (const [limit, rounds] of [
+    [0, 1],
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [10, 10],
+  ] as const) {
     const times = <T>(step: T): T[] => Array.from({ length: rounds }, () => step);
     const { state, messages } = await runGraph(t, {
       script: { plans: times(GLOBAL_PLAN), examinations: times({}), summaries: times(REPLAN) },
@@ -86,7 +103,11 @@ t.test('a limit of N allows N − 1 replans and leaves need_replan true', async 
 // Scenario: replanning-logic / Planner fails on replan
 t.test('a planner that fails on a replan ends the run with the error and the last good result', async (t) => {
   const { state, logs } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN, new Error('no answer')], examinations: [{}], summaries: [{ ...REPLAN, final_answer: 'Fair' }] },
+    script: {
+      plans: [GLOBAL_PLAN, new Error('no answer')],
+      examinations: [{}],
+      summaries: [{ ...REPLAN, final_answer: 'Fair' }],
+    },
     input: { max_replan_iterations: 5 },
   });
   t.equal(state.error, 'The planner failed: no answer');
@@ -94,17 +115,25 @@ t.test('a planner that fails on a replan ends the run with the error and the las
   t.equal(state.iteration_count, 1, 'not counted further');
   t.strictSame(state.plan, GLOBAL_PLAN);
   const warning = logs.find((line) => line['msg'] === 'Planner attempt failed');
-  t.match(warning, { level: 40, planner_error: { error_type: 'internal_error', retry_count: 0, details: { attempt: 1, backend: 'scripted' } } });
+  t.match(warning, {
+    level: 40,
+    planner_error: { error_type: 'internal_error', retry_count: 0, details: { attempt: 1, backend: 'scripted' } },
+  });
 });
 
 // Scenario: state-models / Error accumulation reducer
-t.test('a planner that fails at once leaves its error and no result; neither executor nor summarizer runs', async (t) => {
-  const { state, requests } = await runGraph(t, { script: { plans: [new IqaError('IQA_MODEL_TIMEOUT', 'too slow')] } });
-  t.equal(state.error, 'The planner failed: too slow');
-  t.match(state.failure, { code: 'IQA_MODEL_TIMEOUT' });
-  t.equal(state.summarizer_result, undefined);
-  t.equal(requests.examine.length + requests.summarize.length, 0);
-});
+t.test(
+  'a planner that fails at once leaves its error and no result; neither executor nor summarizer runs',
+  async (t) => {
+    const { state, requests } = await runGraph(t, {
+      script: { plans: [new IqaError('IQA_MODEL_TIMEOUT', 'too slow')] },
+    });
+    t.equal(state.error, 'The planner failed: too slow');
+    t.match(state.failure, { code: 'IQA_MODEL_TIMEOUT' });
+    t.equal(state.summarizer_result, undefined);
+    t.equal(requests.examine.length + requests.summarize.length, 0);
+  },
+);
 
 t.test('a plan outside the closed lists is refused by our side', async (t) => {
   const { state } = await runGraph(t, { script: { plans: [{ ...GLOBAL_PLAN, required_tool: 'rm -rf /' }] } });
@@ -115,7 +144,11 @@ t.test('a plan outside the closed lists is refused by our side', async (t) => {
 // Scenario: replanning-logic / Executor fails on replan
 t.test('an executor that fails reaches the summarizer as all-null evidence with the error in its log', async (t) => {
   const { state, requests } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN, GLOBAL_PLAN], examinations: [{}, new Error('out of paper')], summaries: [REPLAN, REPLAN] },
+    script: {
+      plans: [GLOBAL_PLAN, GLOBAL_PLAN],
+      examinations: [{}, new Error('out of paper')],
+      summaries: [REPLAN, REPLAN],
+    },
   });
   const evidence = requests.summarize[1]?.evidence;
   t.match(evidence, { distortion_set: null, distortion_analysis: null, selected_tools: null, quality_scores: null });
@@ -125,7 +158,11 @@ t.test('an executor that fails reaches the summarizer as all-null evidence with 
 
 t.test('a summarizer that fails keeps the last good result', async (t) => {
   const { state } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN, GLOBAL_PLAN], examinations: [{}, {}], summaries: [REPLAN, new Error('lost the thread')] },
+    script: {
+      plans: [GLOBAL_PLAN, GLOBAL_PLAN],
+      examinations: [{}, {}],
+      summaries: [REPLAN, new Error('lost the thread')],
+    },
   });
   t.match(state.error, /The summarizer failed: lost the thread/);
   t.equal(state.summarizer_result?.replan_reason, REPLAN.replan_reason);
@@ -134,7 +171,8 @@ t.test('a summarizer that fails keeps the last good result', async (t) => {
 // Scenario: summarizer-state-models / Validate replan_reason presence
 t.test('a replan without a reason gets one, and a warning', async (t) => {
   const { state, messages } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{ need_replan: true, replan_reason: null }] }, input: { max_replan_iterations: 0 },
+    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{ need_replan: true, replan_reason: null }] },
+    input: { max_replan_iterations: 0 },
   });
   t.equal(state.summarizer_result?.replan_reason, 'No reason provided');
   t.strictSame(state.replan_history, ['[Iteration 1] No reason provided']);
@@ -147,11 +185,24 @@ t.test('the variant without summarizer ends with the evidence, and its state is 
   const { log } = captureLog();
   const graph = buildEvidenceGraph(pipelineConfig, log);
   const run = {
-    reasoner: scriptReasoner({ plans: [GLOBAL_PLAN], examinations: [{}] }), evidence: scriptEvidence({ NIQE: 4 }), registry, log, choices: [], regions: [],
-    priorContext: null, checkImagePath: () => null, verifyPictures: () => Promise.resolve(), timings: {}, signal: new AbortController().signal,
-    deadline: startDeadline(10_000), report: () => undefined,
+    reasoner: scriptReasoner({ plans: [GLOBAL_PLAN], examinations: [{}] }),
+    evidence: scriptEvidence({ NIQE: 4 }),
+    registry,
+    log,
+    choices: [],
+    regions: [],
+    priorContext: null,
+    checkImagePath: () => null,
+    verifyPictures: () => Promise.resolve(),
+    timings: {},
+    signal: new AbortController().signal,
+    deadline: startDeadline(10_000),
+    report: () => undefined,
   };
-  const state = await graph.invoke({ query: 'Rate it.', image_path: 'photo.png' }, { configurable: { run } }) as PipelineState;
+  const state = (await graph.invoke(
+    { query: 'Rate it.', image_path: 'photo.png' },
+    { configurable: { run } },
+  )) as PipelineState;
   t.ok(state.executor_evidence);
   t.equal(state.summarizer_result, undefined);
   t.doesNotThrow(() => parse(AgenticIQAState, publicPart(state)));
@@ -160,13 +211,23 @@ t.test('the variant without summarizer ends with the evidence, and its state is 
 // Scenario: summarizer-state-models / Execute pipeline without Executor
 t.test('a state with a plan only is valid, and the summarizer is not called for it', async (t) => {
   t.doesNotThrow(() => parse(AgenticIQAState, { query: 'Rate it.', image_path: 'photo.png', plan: GLOBAL_PLAN }));
-  const { state, requests } = await runGraph(t, { script: { plans: [GLOBAL_PLAN], examinations: [() => { throw new IqaError('IQA_INPUT_IMAGE', 'damaged'); }] } }).catch((error: unknown) => ({ state: null, requests: null, error }));
+  const { state, requests } = await runGraph(t, {
+    script: {
+      plans: [GLOBAL_PLAN],
+      examinations: [
+        () => {
+          throw new IqaError('IQA_INPUT_IMAGE', 'damaged');
+        },
+      ],
+    },
+  }).catch((error: unknown) => ({ state: null, requests: null, error }));
   t.equal(state ?? requests, null, 'a run that ends before there is evidence never reaches it');
 });
 
 t.test('prior_context reaches the planner', async (t) => {
   const { requests } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] }, context: { priorContext: { turn: 1 } },
+    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] },
+    context: { priorContext: { turn: 1 } },
   });
   t.strictSame(requests.plan[0]?.input.prior_context, { turn: 1 });
 });
@@ -175,7 +236,16 @@ t.test('a hung-up client ends the run at once, also inside a node', async (t) =>
   const controller = new AbortController();
   const started = performance.now();
   const running = runGraph(t, {
-    script: { plans: [() => new Promise(() => { setTimeout(() => { controller.abort(new Error('gone')); }, 30); })] },
+    script: {
+      plans: [
+        () =>
+          new Promise(() => {
+            setTimeout(() => {
+              controller.abort(new Error('gone'));
+            }, 30);
+          }),
+      ],
+    },
     context: { signal: controller.signal },
   });
   await t.rejects(running);
@@ -185,15 +255,24 @@ t.test('a hung-up client ends the run at once, also inside a node', async (t) =>
 t.test('a node that takes too long fails within its own limit', async (t) => {
   // Time-out signals alone do not keep a process alive.
   const alive = setInterval(() => undefined, 1_000);
-  t.teardown(() => { clearInterval(alive); });
+  t.teardown(() => {
+    clearInterval(alive);
+  });
   const config = { ...pipelineConfig, timeouts_ms: { ...pipelineConfig.timeouts_ms, planner: 40, executor: 40 } };
   const slowPlan = await runGraph(t, { script: { plans: [() => new Promise(() => undefined)] }, config });
   t.match(slowPlan.state.failure, { code: 'IQA_MODEL_TIMEOUT' });
-  const slowExecutor = await runGraph(t, { script: { plans: [GLOBAL_PLAN], examinations: [() => new Promise(() => undefined)], summaries: [{}] }, config });
+  const slowExecutor = await runGraph(t, {
+    script: { plans: [GLOBAL_PLAN], examinations: [() => new Promise(() => undefined)], summaries: [{}] },
+    config,
+  });
   t.match(slowExecutor.state.executor_evidence?.tool_logs, [{ error: /executor failed/ }]);
 });
 
 /** The published state is the graph's state without its diagnostics. */
 function publicPart(state: PipelineState): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(state).filter(([key, value]) => key in AgenticIQAState.properties && (value as unknown) !== undefined));
+  return Object.fromEntries(
+    Object.entries(state).filter(
+      ([key, value]) => key in AgenticIQAState.properties && (value as unknown) !== undefined,
+    ),
+  );
 }

@@ -16,11 +16,17 @@ t.test('a complete answer survives writing and reading', async (t) => {
 
 t.test('every key is required, also those that may be null, and no other is taken', async (t) => {
   const assessment: Fields = { ...makeAssessment() };
-  for (const key of Object.keys(assessment)) t.strictSame(refusedPaths(Assessment, without(assessment, key)), [`/${key}`], key);
-  t.strictSame(refusedPaths(Assessment, { ...assessment, image_path: '/tmp/spool/1' }), ['/image_path'], 'no path of ours leaves the house');
+  for (const key of Object.keys(assessment))
+    t.strictSame(refusedPaths(Assessment, without(assessment, key)), [`/${key}`], key);
+  t.strictSame(
+    refusedPaths(Assessment, { ...assessment, image_path: '/tmp/spool/1' }),
+    ['/image_path'],
+    'no path of ours leaves the house',
+  );
   const empty = { ...assessment, ...Object.fromEntries(NULLABLE.map((key) => [key, null])) };
   t.strictSame(parse(Assessment, empty), empty);
-  for (const key of Object.keys(assessment).filter((key) => !NULLABLE.includes(key))) t.equal(onlyIssue(Assessment, { ...assessment, [key]: null }).path, `/${key}`);
+  for (const key of Object.keys(assessment).filter((key) => !NULLABLE.includes(key)))
+    t.equal(onlyIssue(Assessment, { ...assessment, [key]: null }).path, `/${key}`);
 });
 
 t.test('limits of the score and the counts', async (t) => {
@@ -28,14 +34,25 @@ t.test('limits of the score and the counts', async (t) => {
   const score = makeAssessment().quality_score!;
   checkField(t, 'iteration_count', { schema: Assessment, base, accepts: [0, 5], refuses: [-1, 0.5, '1'] });
   checkField(t, 'quality_score', {
-    schema: Assessment, base,
+    schema: Assessment,
+    base,
     accepts: [
-      { ...score, value: 1 }, { ...score, value: 5 }, { ...score, interval: null, tool_mean: null },
-      ...LEVELS.map((level) => ({ ...score, level })), ...FUSION_METHODS.map((method) => ({ ...score, method })),
+      { ...score, value: 1 },
+      { ...score, value: 5 },
+      { ...score, interval: null, tool_mean: null },
+      ...LEVELS.map((level) => ({ ...score, level })),
+      ...FUSION_METHODS.map((method) => ({ ...score, method })),
     ],
     refuses: [
-      { ...score, value: 0.99 }, { ...score, value: 5.01 }, { ...score, value: NaN }, { ...score, level: 'good' }, { ...score, method: 'guess' }, { ...score, interval: [1] },
-      { ...score, interval: [1, 2, 3] }, { ...score, weights: { ...score.weights, Good: 1.01 } }, { ...score, weights: without(score.weights, 'Bad') },
+      { ...score, value: 0.99 },
+      { ...score, value: 5.01 },
+      { ...score, value: NaN },
+      { ...score, level: 'good' },
+      { ...score, method: 'guess' },
+      { ...score, interval: [1] },
+      { ...score, interval: [1, 2, 3] },
+      { ...score, weights: { ...score.weights, Good: 1.01 } },
+      { ...score, weights: without(score.weights, 'Bad') },
       { ...score, probabilities: { ...score.probabilities, Superb: 0 } },
     ],
   });

@@ -6,17 +6,25 @@ import { PlannerError } from '../../../schemas/pipeline/planner-error.ts';
 import { checkField, checkRequired, refusal, refusedPaths } from '../../support/schemas/refusal.ts';
 
 const RECORD = {
-  error_type: 'api_error', message: 'The model did not answer', details: { exception_type: 'Error', attempt: 2, backend: 'openai.gpt-4o' }, retry_count: 1,
+  error_type: 'api_error',
+  message: 'The model did not answer',
+  details: { exception_type: 'Error', attempt: 2, backend: 'openai.gpt-4o' },
+  retry_count: 1,
   timestamp: '2026-11-17T08:00:00.000Z',
 };
 const NOW = new Date('2026-11-17T10:00:00+02:00');
-const record = (exception: unknown, attempt = 1) => PlannerError.fromException(exception, { attempt, backend: 'embedded', now: NOW });
+const record = (exception: unknown, attempt = 1) =>
+  PlannerError.fromException(exception, { attempt, backend: 'embedded', now: NOW });
 const typeOf = (exception: unknown) => record(exception).error_type;
 
 // Scenario: state-models / PlannerError model
 t.test('every field', async (t) => {
   const cases = { schema: PlannerError, base: RECORD };
-  checkField(t, 'error_type', { ...cases, accepts: ['validation_error', 'api_error', 'timeout_error'], refuses: ['', ' ', null, 1] });
+  checkField(t, 'error_type', {
+    ...cases,
+    accepts: ['validation_error', 'api_error', 'timeout_error'],
+    refuses: ['', ' ', null, 1],
+  });
   checkField(t, 'message', { ...cases, accepts: ['', 'text'], refuses: [null, 1, []] });
   checkField(t, 'details', { ...cases, accepts: [null, {}, { any: [1, { thing: null }] }], refuses: [[], 'text', 1] });
   checkField(t, 'retry_count', { ...cases, accepts: [0, 1, 100], refuses: [-1, 0.5, '1', null, NaN, Infinity] });
@@ -43,18 +51,31 @@ t.test('the kind of the exception decides the type of the error', async (t) => {
 // Scenario: state-models / Retry metadata tracking
 t.test('the record holds exception, attempt, time and back end', async (t) => {
   for (const attempt of [1, 2, 3]) {
-    t.strictSame(record(new RangeError('out of range'), attempt), parse(PlannerError, {
-      error_type: 'internal_error', message: 'out of range', details: { exception_type: 'RangeError', attempt, backend: 'embedded' },
-      retry_count: attempt - 1, timestamp: '2026-11-17T08:00:00.000Z',
-    }));
+    t.strictSame(
+      record(new RangeError('out of range'), attempt),
+      parse(PlannerError, {
+        error_type: 'internal_error',
+        message: 'out of range',
+        details: { exception_type: 'RangeError', attempt, backend: 'embedded' },
+        retry_count: attempt - 1,
+        timestamp: '2026-11-17T08:00:00.000Z',
+      }),
+    );
   }
-  t.match(record(refusal(PlannerOutput, { query_type: 'INVALID' })).message, 'Expected one of "IQA", "Other" for /query_type but received "INVALID"');
+  t.match(
+    record(refusal(PlannerOutput, { query_type: 'INVALID' })).message,
+    'Expected one of "IQA", "Other" for /query_type but received "INVALID"',
+  );
 });
 
 // Scenario: state-models / Retry metadata tracking
 t.test('the record is logged, as one warning', async (t) => {
   const lines: { fields: object; message: string }[] = [];
-  const made = PlannerError.fromException(new Error('broken'), { attempt: 2, backend: 'embedded', log: { warn: (fields, message) => void lines.push({ fields, message }) } });
+  const made = PlannerError.fromException(new Error('broken'), {
+    attempt: 2,
+    backend: 'embedded',
+    log: { warn: (fields, message) => void lines.push({ fields, message }) },
+  });
   t.strictSame(lines, [{ fields: { planner_error: made }, message: 'Planner attempt failed' }]);
 });
 
@@ -78,7 +99,14 @@ t.test('whatever is thrown is recorded', async (t) => {
 
 t.test('a thrown value that has no text is recorded too', async (t) => {
   t.match(record(Object.create(null)), { error_type: 'internal_error' });
-  t.match(record({ toString: () => { throw new Error('no text'); } }), { error_type: 'internal_error' });
+  t.match(
+    record({
+      toString: () => {
+        throw new Error('no text');
+      },
+    }),
+    { error_type: 'internal_error' },
+  );
 });
 
 t.test('attempts are counted from 1', async (t) => {
@@ -88,7 +116,10 @@ t.test('attempts are counted from 1', async (t) => {
 
 t.test('the factory is no part of the published schema, and the example is a record', async (t) => {
   t.notOk(JSON.stringify(jsonSchemaOf(PlannerError)).includes('fromException'));
-  t.strictSame(Object.keys(PlannerError).filter((key) => key === 'fromException'), []);
+  t.strictSame(
+    Object.keys(PlannerError).filter((key) => key === 'fromException'),
+    [],
+  );
   for (const example of examplesOf(PlannerError)) t.strictSame(parse(PlannerError, example), example);
   t.equal(serialize(PlannerError, record(new Error('broken'))), JSON.stringify(record(new Error('broken'))));
 });

@@ -2,7 +2,15 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import sharp from 'sharp';
-import { equals, examplesOf, hash, jsonSchemaOf, parse, parseJson, serialize } from '../../../schemas/validation/model.ts';
+import {
+  equals,
+  examplesOf,
+  hash,
+  jsonSchemaOf,
+  parse,
+  parseJson,
+  serialize,
+} from '../../../schemas/validation/model.ts';
 import { PlanControlFlags, PlannerInput, PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import { DISTORTION_CATEGORIES } from '../../../schemas/vocabulary.ts';
 import { createImagePathCheck } from '../../../src/images/path-check.ts';
@@ -12,44 +20,103 @@ import { checkField, checkRequired, onlyIssue, refusal, refusedPaths, without } 
 
 const FLAGS = { distortion_detection: false, distortion_analysis: true, tool_selection: true, tool_execution: true };
 const PLAN = {
-  query_type: 'IQA', query_scope: ['vehicle', 'sky'], distortion_source: 'Explicit', distortions: { vehicle: ['Blurs'], Global: ['Noise', 'Contrast'] },
-  reference_mode: 'Full-Reference', required_tool: 'SSIM', plan: FLAGS,
+  query_type: 'IQA',
+  query_scope: ['vehicle', 'sky'],
+  distortion_source: 'Explicit',
+  distortions: { vehicle: ['Blurs'], Global: ['Noise', 'Contrast'] },
+  reference_mode: 'Full-Reference',
+  required_tool: 'SSIM',
+  plan: FLAGS,
 };
-const INPUT = { query: 'Is the vehicle blurry?', image_path: 'street.png', reference_path: 'pristine.png', prior_context: { turn: 1 } };
+const INPUT = {
+  query: 'Is the vehicle blurry?',
+  image_path: 'street.png',
+  reference_path: 'pristine.png',
+  prior_context: { turn: 1 },
+};
 
 // Scenario: state-models / PlannerOutput model structure
 t.test('PlannerOutput: every field, every literal', async (t) => {
   const cases = { schema: PlannerOutput, base: PLAN };
-  checkField(t, 'query_type', { ...cases, accepts: ['IQA', 'Other'], refuses: ['INVALID', 'iqa', '', null, 1, ['IQA']] });
-  checkField(t, 'query_scope', { ...cases, accepts: ['Global', ['vehicle'], ['a', 'b', 'c'], ['Global']], refuses: ['vehicle', 'global', [], [''], [' '], [1], null, {}] });
-  checkField(t, 'distortion_source', { ...cases, accepts: ['Explicit', 'Inferred'], refuses: ['explicit', 'Both', null, true] });
+  checkField(t, 'query_type', {
+    ...cases,
+    accepts: ['IQA', 'Other'],
+    refuses: ['INVALID', 'iqa', '', null, 1, ['IQA']],
+  });
+  checkField(t, 'query_scope', {
+    ...cases,
+    accepts: ['Global', ['vehicle'], ['a', 'b', 'c'], ['Global']],
+    refuses: ['vehicle', 'global', [], [''], [' '], [1], null, {}],
+  });
+  checkField(t, 'distortion_source', {
+    ...cases,
+    accepts: ['Explicit', 'Inferred'],
+    refuses: ['explicit', 'Both', null, true],
+  });
   checkField(t, 'distortions', {
     ...cases,
     accepts: [null, {}, { vehicle: [] }, { Global: [...DISTORTION_CATEGORIES] }, { 街: ['Blurs'] }],
-    refuses: [[], 'Blurs', ['Blurs'], { vehicle: 'Blurs' }, { vehicle: ['Blur'] }, { vehicle: [null] }, { ' ': ['Blurs'] }, { '': [] }],
+    refuses: [
+      [],
+      'Blurs',
+      ['Blurs'],
+      { vehicle: 'Blurs' },
+      { vehicle: ['Blur'] },
+      { vehicle: [null] },
+      { ' ': ['Blurs'] },
+      { '': [] },
+    ],
   });
-  checkField(t, 'reference_mode', { ...cases, accepts: ['Full-Reference', 'No-Reference'], refuses: ['FR', 'full-reference', 'Reduced-Reference', null] });
-  checkField(t, 'required_tool', { ...cases, accepts: [null, 'SSIM', 'a tool nobody knows'], refuses: ['', ' ', 1, ['SSIM']] });
-  checkField(t, 'plan', { ...cases, accepts: [FLAGS], refuses: [null, {}, [], 'all', { ...FLAGS, tool_execution: 1 }, { ...FLAGS, extra: true }] });
+  checkField(t, 'reference_mode', {
+    ...cases,
+    accepts: ['Full-Reference', 'No-Reference'],
+    refuses: ['FR', 'full-reference', 'Reduced-Reference', null],
+  });
+  checkField(t, 'required_tool', {
+    ...cases,
+    accepts: [null, 'SSIM', 'a tool nobody knows'],
+    refuses: ['', ' ', 1, ['SSIM']],
+  });
+  checkField(t, 'plan', {
+    ...cases,
+    accepts: [FLAGS],
+    refuses: [null, {}, [], 'all', { ...FLAGS, tool_execution: 1 }, { ...FLAGS, extra: true }],
+  });
 });
 
 // Scenario: state-models / PlannerOutput model structure
-t.test('PlannerOutput: optional fields left out become null, the others are required, unknown ones are refused', async (t) => {
-  checkRequired(t, PlannerOutput, PLAN, ['query_type', 'query_scope', 'distortion_source', 'reference_mode', 'plan']);
-  const sparse = parse(PlannerOutput, without(without(PLAN, 'distortions'), 'required_tool'));
-  t.match(sparse, { distortions: null, required_tool: null });
-  t.strictSame(refusedPaths(PlannerOutput, { ...PLAN, confidence: 0.9 }), ['/confidence']);
-});
+t.test(
+  'PlannerOutput: optional fields left out become null, the others are required, unknown ones are refused',
+  async (t) => {
+    checkRequired(t, PlannerOutput, PLAN, ['query_type', 'query_scope', 'distortion_source', 'reference_mode', 'plan']);
+    const sparse = parse(PlannerOutput, without(without(PLAN, 'distortions'), 'required_tool'));
+    t.match(sparse, { distortions: null, required_tool: null });
+    t.strictSame(refusedPaths(PlannerOutput, { ...PLAN, confidence: 0.9 }), ['/confidence']);
+  },
+);
 
 // Scenario: state-models / PlanControlFlags nested model
 t.test('PlanControlFlags: four required booleans and nothing else', async (t) => {
-  t.strictSame(Object.keys(PlanControlFlags.properties), ['distortion_detection', 'distortion_analysis', 'tool_selection', 'tool_execution']);
+  t.strictSame(Object.keys(PlanControlFlags.properties), [
+    'distortion_detection',
+    'distortion_analysis',
+    'tool_selection',
+    'tool_execution',
+  ]);
   for (const flag of Object.keys(FLAGS)) {
-    checkField(t, flag, { schema: PlanControlFlags, base: FLAGS, accepts: [true, false], refuses: ['true', 1, 0, null, []] });
+    checkField(t, flag, {
+      schema: PlanControlFlags,
+      base: FLAGS,
+      accepts: [true, false],
+      refuses: ['true', 1, 0, null, []],
+    });
   }
   checkRequired(t, PlanControlFlags, FLAGS, Object.keys(FLAGS));
   t.strictSame(refusedPaths(PlanControlFlags, { ...FLAGS, summarise: true }), ['/summarise']);
-  t.strictSame(refusedPaths(PlannerOutput, { ...PLAN, plan: { ...without(FLAGS, 'tool_selection'), tool_execution: 'yes' } }), ['/plan/tool_selection', '/plan/tool_execution']);
+  t.strictSame(
+    refusedPaths(PlannerOutput, { ...PLAN, plan: { ...without(FLAGS, 'tool_selection'), tool_execution: 'yes' } }),
+    ['/plan/tool_selection', '/plan/tool_execution'],
+  );
 });
 
 // Scenario: state-models / PlannerOutput validation
@@ -57,22 +124,44 @@ t.test('PlannerOutput from JSON: typed when it fits, a specific error when it do
   t.strictSame(parseJson(PlannerOutput, JSON.stringify(PLAN)), PLAN);
   const found = onlyIssue(PlannerOutput, { ...PLAN, query_type: 'INVALID' });
   t.strictSame(found, {
-    path: '/query_type', expected: 'one of "IQA", "Other"', received: '"INVALID"', message: 'Expected one of "IQA", "Other" for /query_type but received "INVALID"',
+    path: '/query_type',
+    expected: 'one of "IQA", "Other"',
+    received: '"INVALID"',
+    message: 'Expected one of "IQA", "Other" for /query_type but received "INVALID"',
   });
   t.throws(() => parseJson(PlannerOutput, JSON.stringify({ ...PLAN, query_type: 'INVALID' })), {
-    name: 'ValidationError', model: 'PlannerOutput', message: 'Invalid PlannerOutput: Expected one of "IQA", "Other" for /query_type but received "INVALID"',
+    name: 'ValidationError',
+    model: 'PlannerOutput',
+    message: 'Invalid PlannerOutput: Expected one of "IQA", "Other" for /query_type but received "INVALID"',
   });
 });
 
 // Scenario: state-models / PlannerOutput validation
 t.test('PlannerOutput: a thoroughly wrong answer is explained in full, beyond eight failures', async (t) => {
   const { issues } = refusal(PlannerOutput, {
-    query_type: 'INVALID', query_scope: [1, ' '], distortion_source: null, distortions: { vehicle: ['Fog', 'Rain'], sky: 'Blurs' },
-    required_tool: 7, plan: { distortion_detection: 'yes', distortion_analysis: true, extra: 1 }, thoughts: 'hm',
+    query_type: 'INVALID',
+    query_scope: [1, ' '],
+    distortion_source: null,
+    distortions: { vehicle: ['Fog', 'Rain'], sky: 'Blurs' },
+    required_tool: 7,
+    plan: { distortion_detection: 'yes', distortion_analysis: true, extra: 1 },
+    thoughts: 'hm',
   });
   t.strictSame(issues.map(({ path }) => path).toSorted(), [
-    '/distortion_source', '/distortions/sky', '/distortions/vehicle/0', '/distortions/vehicle/1', '/plan/distortion_detection', '/plan/extra',
-    '/plan/tool_execution', '/plan/tool_selection', '/query_scope/0', '/query_scope/1', '/query_type', '/reference_mode', '/required_tool', '/thoughts',
+    '/distortion_source',
+    '/distortions/sky',
+    '/distortions/vehicle/0',
+    '/distortions/vehicle/1',
+    '/plan/distortion_detection',
+    '/plan/extra',
+    '/plan/tool_execution',
+    '/plan/tool_selection',
+    '/query_scope/0',
+    '/query_scope/1',
+    '/query_type',
+    '/reference_mode',
+    '/required_tool',
+    '/thoughts',
   ]);
   t.ok(issues.every(({ expected, received, message }) => expected !== '' && received !== '' && message !== ''));
 });
@@ -81,7 +170,10 @@ t.test('PlannerOutput: the named tool must be one of the registry, where the reg
   const knownTools = new Set(['SSIM', 'NIQE']);
   t.equal(parse(PlannerOutput, PLAN, { knownTools }).required_tool, 'SSIM');
   t.equal(parse(PlannerOutput, { ...PLAN, required_tool: null }, { knownTools }).required_tool, null);
-  t.equal(onlyIssue(PlannerOutput, { ...PLAN, required_tool: 'ssim' }, { knownTools }).message, 'Expected a tool of the registry for /required_tool but received "ssim"');
+  t.equal(
+    onlyIssue(PlannerOutput, { ...PLAN, required_tool: 'ssim' }, { knownTools }).message,
+    'Expected a tool of the registry for /required_tool but received "ssim"',
+  );
 });
 
 // Scenario: state-models / PlannerOutput serialization
@@ -101,8 +193,16 @@ t.test('PlannerOutput: equal by value, with equal hashes', async (t) => {
   t.not(plan, same);
   t.ok(equals(plan, same));
   t.equal(hash(plan), hash(same));
-  t.ok(equals(plan, parse(PlannerOutput, { ...PLAN, plan: Object.fromEntries(Object.entries(FLAGS).toReversed()) })), 'nested keys too');
-  for (const other of [{ ...PLAN, query_type: 'Other' }, { ...PLAN, query_scope: ['sky', 'vehicle'] }, { ...PLAN, plan: { ...FLAGS, tool_execution: false } }, { ...PLAN, distortions: null }]) {
+  t.ok(
+    equals(plan, parse(PlannerOutput, { ...PLAN, plan: Object.fromEntries(Object.entries(FLAGS).toReversed()) })),
+    'nested keys too',
+  );
+  for (const other of [
+    { ...PLAN, query_type: 'Other' },
+    { ...PLAN, query_scope: ['sky', 'vehicle'] },
+    { ...PLAN, plan: { ...FLAGS, tool_execution: false } },
+    { ...PLAN, distortions: null },
+  ]) {
     t.notOk(equals(plan, parse(PlannerOutput, other)));
     t.not(hash(plan), hash(parse(PlannerOutput, other)));
   }
@@ -122,16 +222,28 @@ t.test('PlannerInput: every field', async (t) => {
   checkField(t, 'query', { ...cases, accepts: ['?', ' padded ', '街'], refuses: ['', ' ', null, 1, []] });
   checkField(t, 'image_path', { ...cases, accepts: ['a.png', '/tmp/a.png'], refuses: ['', null, 1, {}] });
   checkField(t, 'reference_path', { ...cases, accepts: [null, 'a.png'], refuses: ['', 1, []] });
-  checkField(t, 'prior_context', { ...cases, accepts: [null, {}, { any: ['thing', { deep: null }] }], refuses: [[], 'text', 1] });
+  checkField(t, 'prior_context', {
+    ...cases,
+    accepts: [null, {}, { any: ['thing', { deep: null }] }],
+    refuses: [[], 'text', 1],
+  });
   checkRequired(t, PlannerInput, INPUT, ['query', 'image_path']);
-  t.strictSame(parse(PlannerInput, { query: 'q', image_path: 'p' }), { reference_path: null, prior_context: null, query: 'q', image_path: 'p' });
+  t.strictSame(parse(PlannerInput, { query: 'q', image_path: 'p' }), {
+    reference_path: null,
+    prior_context: null,
+    query: 'q',
+    image_path: 'p',
+  });
   t.strictSame(refusedPaths(PlannerInput, { ...INPUT, image: 'x' }), ['/image']);
 });
 
 // Scenario: state-models / Query validation
 t.test('PlannerInput: a query of nothing but white space is refused', async (t) => {
   for (const query of ['', ' ', '\n', '\t \r\n', '\u00a0\u2003']) {
-    t.equal(onlyIssue(PlannerInput, { ...INPUT, query }).message, `Expected a non-blank string for /query but received ${JSON.stringify(query)}`);
+    t.equal(
+      onlyIssue(PlannerInput, { ...INPUT, query }).message,
+      `Expected a non-blank string for /query but received ${JSON.stringify(query)}`,
+    );
   }
 });
 
@@ -154,14 +266,22 @@ t.test('PlannerInput: a file that is not there, and one that is no image', async
 // Scenario: state-models / File path validation
 t.test('PlannerInput: both paths are checked, and each is blamed for itself', async (t) => {
   const complaint = await openFolder(t);
-  t.equal(complaint({ image_path: 'missing.png', reference_path: 'gone.jpg' }), '/image_path Image file not found: missing.png | /reference_path Image file not found: gone.jpg');
+  t.equal(
+    complaint({ image_path: 'missing.png', reference_path: 'gone.jpg' }),
+    '/image_path Image file not found: missing.png | /reference_path Image file not found: gone.jpg',
+  );
   t.equal(complaint({ reference_path: 'pristine.jpeg' }), null);
   t.equal(complaint({ reference_path: null }), null);
 });
 
 t.test('PlannerInput: every accepted format, in real files, whatever the case of the extension', async (t) => {
-  const files = await Promise.all(ACCEPTED_FORMATS.map(async (format) => [`picture.${format}`, await picture(format)] as const));
-  const check = createImagePathCheck({ root: t.testdir({ ...Object.fromEntries(files), 'LOUD.JPG': await picture('jpeg') }), requireExtension: true });
+  const files = await Promise.all(
+    ACCEPTED_FORMATS.map(async (format) => [`picture.${format}`, await picture(format)] as const),
+  );
+  const check = createImagePathCheck({
+    root: t.testdir({ ...Object.fromEntries(files), 'LOUD.JPG': await picture('jpeg') }),
+    requireExtension: true,
+  });
   for (const [name] of files) t.equal(check(name), null, name);
   t.equal(check('LOUD.JPG'), null);
 });
@@ -169,11 +289,26 @@ t.test('PlannerInput: every accepted format, in real files, whatever the case of
 // Scenario: planner-design / Image path validation against directory traversal
 t.test('PlannerInput: no path leads out of the folder', async (t) => {
   const complaint = await openFolder(t);
-  const refused = ['../outside/secret.png', 'sub/../../outside/secret.png', 'sub/../street.png', '..\\outside\\secret.png', '..', 'link.png', 'linked/secret.png', 'street.png\0.png', '\0'];
-  for (const path of refused) t.match(complaint({ image_path: path }), '/image_path Path traversal is not allowed', JSON.stringify(path));
+  const refused = [
+    '../outside/secret.png',
+    'sub/../../outside/secret.png',
+    'sub/../street.png',
+    '..\\outside\\secret.png',
+    '..',
+    'link.png',
+    'linked/secret.png',
+    'street.png\0.png',
+    '\0',
+  ];
+  for (const path of refused)
+    t.match(complaint({ image_path: path }), '/image_path Path traversal is not allowed', JSON.stringify(path));
   const { outside, sibling, inside } = foldersOf(t);
   t.match(complaint({ image_path: join(outside, 'secret.png') }), 'Path traversal is not allowed', 'absolute');
-  t.match(complaint({ image_path: join(sibling, 'secret.png') }), 'Path traversal is not allowed', 'a folder whose name begins alike');
+  t.match(
+    complaint({ image_path: join(sibling, 'secret.png') }),
+    'Path traversal is not allowed',
+    'a folder whose name begins alike',
+  );
   t.equal(complaint({ image_path: join(inside, 'street.png') }), null, 'absolute, but inside');
   t.equal(complaint({ image_path: 'sub/deeper.png' }), null);
   t.equal(complaint({ image_path: 'here.png' }), null, 'a link that stays inside');
@@ -189,16 +324,30 @@ t.test('PlannerInput: spooled files have no extension, so their bytes decide', a
   t.match(complaint({ image_path: '../outside/secret.png' }), 'Path traversal is not allowed');
 });
 
-const foldersOf = (t: Test) => ({ inside: join(t.testdirName, 'root'), outside: join(t.testdirName, 'outside'), sibling: join(t.testdirName, 'root-sibling') });
+const foldersOf = (t: Test) => ({
+  inside: join(t.testdirName, 'root'),
+  outside: join(t.testdirName, 'outside'),
+  sibling: join(t.testdirName, 'root-sibling'),
+});
 
 /** A folder of real files; returns what PlannerInput says about paths in it, or null. */
 async function openFolder(t: Test, requireExtension = true) {
   const png = await picture('png');
   t.testdir({
     root: {
-      'street.png': png, 'pristine.jpeg': await picture('jpeg'), 'dots..png': png, picture: png, 'empty.png': '', 'text.png': 'no picture', 'notes.txt': 'notes',
-      'vector.png': '<svg xmlns="http://www.w3.org/2000/svg"/>', 'folder.png': {}, sub: { 'deeper.png': png },
-      'link.png': t.fixture('symlink', '../outside/secret.png'), 'here.png': t.fixture('symlink', 'street.png'), linked: t.fixture('symlink', '../outside'),
+      'street.png': png,
+      'pristine.jpeg': await picture('jpeg'),
+      'dots..png': png,
+      picture: png,
+      'empty.png': '',
+      'text.png': 'no picture',
+      'notes.txt': 'notes',
+      'vector.png': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      'folder.png': {},
+      sub: { 'deeper.png': png },
+      'link.png': t.fixture('symlink', '../outside/secret.png'),
+      'here.png': t.fixture('symlink', 'street.png'),
+      linked: t.fixture('symlink', '../outside'),
     },
     outside: { 'secret.png': png },
     'root-sibling': { 'secret.png': png },
@@ -210,11 +359,16 @@ async function openFolder(t: Test, requireExtension = true) {
       parse(PlannerInput, { query: 'Sharp?', image_path: valid, ...paths }, { checkImagePath });
       return null;
     } catch {
-      return refusal(PlannerInput, { query: 'Sharp?', image_path: valid, ...paths }, { checkImagePath }).issues.map(({ path, message }) => `${path} ${message}`).join(' | ');
+      return refusal(PlannerInput, { query: 'Sharp?', image_path: valid, ...paths }, { checkImagePath })
+        .issues.map(({ path, message }) => `${path} ${message}`)
+        .join(' | ');
     }
   };
 }
 
-const picture = async (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> => (format === 'bmp'
-  ? makeBmp({ width: 16, height: 16, pixels: Buffer.alloc(16 * 16 * 3, 128) })
-  : sharp({ create: { width: 16, height: 16, channels: 3, background: 'teal' } }).toFormat(format).toBuffer());
+const picture = async (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> =>
+  format === 'bmp'
+    ? makeBmp({ width: 16, height: 16, pixels: Buffer.alloc(16 * 16 * 3, 128) })
+    : sharp({ create: { width: 16, height: 16, channels: 3, background: 'teal' } })
+        .toFormat(format)
+        .toBuffer();

@@ -82,10 +82,24 @@ t.test('a stranger takes and refuses the same instants', async (t) => {
   const log = examplesOf(ToolExecutionLog)[0] as Record<string, unknown>;
   const validate = stranger(ToolExecutionLog);
   const instants = [
-    '2026-11-17T08:00:00Z', '2026-11-17T08:00:00.123456Z', '2026-11-17T10:00:00+02:00', '2026-11-17t08:00:00z', '2024-02-29T00:00:00Z', '2026-02-29T00:00:00Z', '2026-04-31T00:00:00Z',
-    '2026-11-17', '2026-11-17T08:00:00', '2026-11-17T08:00Z', '2026-11-17T24:00:00Z', '2026-13-01T00:00:00Z', '2026-11-17 08:00 PM', 'now', '',
+    '2026-11-17T08:00:00Z',
+    '2026-11-17T08:00:00.123456Z',
+    '2026-11-17T10:00:00+02:00',
+    '2026-11-17t08:00:00z',
+    '2024-02-29T00:00:00Z',
+    '2026-02-29T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-11-17',
+    '2026-11-17T08:00:00',
+    '2026-11-17T08:00Z',
+    '2026-11-17T24:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-11-17 08:00 PM',
+    'now',
+    '',
   ];
-  for (const timestamp of instants) t.equal(isAccepted(ToolExecutionLog, { ...log, timestamp }), validate({ ...log, timestamp }), `"${timestamp}"`);
+  for (const timestamp of instants)
+    t.equal(isAccepted(ToolExecutionLog, { ...log, timestamp }), validate({ ...log, timestamp }), `"${timestamp}"`);
 });
 
 // Scenario: state-models / JSON schema generation
@@ -102,7 +116,10 @@ t.test('a stranger takes and refuses what we take and refuse: valid values spoil
 t.test('what we write is valid for a stranger', async (t) => {
   for (const { name, schema, make } of GENERATORS) {
     const validate = stranger(schema);
-    t.ok(generate(make, 100, 9).every((value) => validate(JSON.parse(serialize(schema, value)))), name);
+    t.ok(
+      generate(make, 100, 9).every((value) => validate(JSON.parse(serialize(schema, value)))),
+      name,
+    );
   }
 });
 
@@ -133,14 +150,30 @@ interface Published {
 
 function findUndescribed(node: Published, path = '#'): string[] {
   const children: [string, Published, mustSay: boolean][] = [
-    ...Object.entries(node.properties ?? {}).map(([key, child]): [string, Published, boolean] => [`${path}/${key}`, child, true]),
-    ...Object.entries(node.patternProperties ?? {}).map(([key, child]): [string, Published, boolean] => [`${path}/{${key}}`, child, false]),
-    ...(typeof node.items === 'object' ? [[`${path}[]`, node.items, node.items.type === 'object'] as [string, Published, boolean]] : []),
+    ...Object.entries(node.properties ?? {}).map(([key, child]): [string, Published, boolean] => [
+      `${path}/${key}`,
+      child,
+      true,
+    ]),
+    ...Object.entries(node.patternProperties ?? {}).map(([key, child]): [string, Published, boolean] => [
+      `${path}/{${key}}`,
+      child,
+      false,
+    ]),
+    ...(typeof node.items === 'object'
+      ? [[`${path}[]`, node.items, node.items.type === 'object'] as [string, Published, boolean]]
+      : []),
     ...(node.prefixItems ?? []).map((child, index): [string, Published, boolean] => [`${path}[${index}]`, child, true]),
     ...(node.anyOf ?? []).map((child): [string, Published, boolean] => [path, child, false]),
   ];
   const own = path === '#' && !isDescribed(node) ? [path] : [];
-  return [...own, ...children.flatMap(([at, child, mustSay]) => [...(mustSay && !isDescribed(child) ? [at] : []), ...findUndescribed(child, at)])];
+  return [
+    ...own,
+    ...children.flatMap(([at, child, mustSay]) => [
+      ...(mustSay && !isDescribed(child) ? [at] : []),
+      ...findUndescribed(child, at),
+    ]),
+  ];
 }
 
 const isDescribed = ({ description }: Published): boolean => description !== undefined && /\S/.test(description);

@@ -2,14 +2,29 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from '../../../schemas/validation/model.ts';
-import { CONTRACT_VERSION, MeasureEvent, MeasureHeader, SidecarFailure, SidecarHealth, SidecarTools } from '../../../schemas/sidecar.ts';
+import {
+  CONTRACT_VERSION,
+  MeasureEvent,
+  MeasureHeader,
+  SidecarFailure,
+  SidecarHealth,
+  SidecarTools,
+} from '../../../schemas/sidecar.ts';
 import { checkRequired, isAccepted, refusedPaths, type Fields } from '../../support/schemas/refusal.ts';
 
-interface HeaderCase { why: string; header: Fields }
+interface HeaderCase {
+  why: string;
+  header: Fields;
+}
 
-const read = (name: string): string => readFileSync(new URL(`../../../sidecar/contract/${name}`, import.meta.url), 'utf8');
+const read = (name: string): string =>
+  readFileSync(new URL(`../../../sidecar/contract/${name}`, import.meta.url), 'utf8');
 const readJson = (name: string): unknown => JSON.parse(read(name));
-const readLines = (name: string): Fields[] => read(name).trim().split('\n').map((line) => JSON.parse(line) as Fields);
+const readLines = (name: string): Fields[] =>
+  read(name)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Fields);
 
 const validHeaders = readJson('headers-valid.json') as HeaderCase[];
 const invalidHeaders = readJson('headers-invalid.json') as HeaderCase[];
@@ -49,12 +64,21 @@ t.test('every field of a header is required', async (t) => {
 t.test('each line of an answer is an event', async (t) => {
   const lines = [...readLines('answer.ndjson'), ...readLines('answer-failed.ndjson')];
   for (const line of lines) t.strictSame(parse(MeasureEvent, line), line, JSON.stringify(line).slice(0, 80));
-  t.strictSame(new Set(lines.map((line) => line['event'])), new Set(['image', 'measurements', 'tool', 'end', 'error']), 'a line of each kind');
+  t.strictSame(
+    new Set(lines.map((line) => line['event'])),
+    new Set(['image', 'measurements', 'tool', 'end', 'error']),
+    'a line of each kind',
+  );
 });
 
 t.test('an event without one of its fields, or of another kind or contract, is refused', async (t) => {
   for (const line of readLines('answer.ndjson')) {
-    for (const key of Object.keys(line)) t.equal(isAccepted(MeasureEvent, Object.fromEntries(Object.entries(line).filter(([other]) => other !== key))), false, `${String(line['event'])} without ${key}`);
+    for (const key of Object.keys(line))
+      t.equal(
+        isAccepted(MeasureEvent, Object.fromEntries(Object.entries(line).filter(([other]) => other !== key))),
+        false,
+        `${String(line['event'])} without ${key}`,
+      );
   }
   const image = readLines('answer.ndjson')[0]!;
   t.equal(isAccepted(MeasureEvent, { ...image, contract: CONTRACT_VERSION + 1 }), false);
@@ -72,7 +96,8 @@ t.test('each refusal of the sidecar is a failure with code and message', async (
   const errors = readJson('errors.json') as { status: number; body: unknown }[];
   t.ok(errors.length > 0);
   for (const { body } of errors) t.strictSame(parse(SidecarFailure, body), body);
-  for (const body of [{}, { error: 'text' }, { error: { code: 'BUSY' } }, null]) t.equal(isAccepted(SidecarFailure, body), false, JSON.stringify(body));
+  for (const body of [{}, { error: 'text' }, { error: { code: 'BUSY' } }, null])
+    t.equal(isAccepted(SidecarFailure, body), false, JSON.stringify(body));
 });
 
 t.test('the list of tools', async (t) => {

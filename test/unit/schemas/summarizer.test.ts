@@ -2,9 +2,22 @@
 import t from 'tap';
 import { equals, examplesOf, jsonSchemaOf, parse, parseJson, serialize } from '../../../schemas/validation/model.ts';
 import { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
-import { checkField, checkRequired, onlyIssue, refusedPaths, without, type Fields } from '../../support/schemas/refusal.ts';
+import {
+  checkField,
+  checkRequired,
+  onlyIssue,
+  refusedPaths,
+  without,
+  type Fields,
+} from '../../support/schemas/refusal.ts';
 
-const VERDICT = { final_answer: 'Good', quality_reasoning: 'Sharp, little noise.', need_replan: false, replan_reason: null, used_evidence: { tools: ['NIQE'] } };
+const VERDICT = {
+  final_answer: 'Good',
+  quality_reasoning: 'Sharp, little noise.',
+  need_replan: false,
+  replan_reason: null,
+  used_evidence: { tools: ['NIQE'] },
+};
 
 const parseAndListen = (input: Fields) => {
   const warnings: string[] = [];
@@ -14,14 +27,26 @@ const parseAndListen = (input: Fields) => {
 // Scenario: summarizer-state-models / Create SummarizerOutput model with required fields
 t.test('every field, and the defaults', async (t) => {
   const cases = { schema: SummarizerOutput, base: VERDICT };
-  checkField(t, 'final_answer', { ...cases, accepts: ['A', 'Excellent', 'Unable to determine'], refuses: ['', null, 1, ['A']] });
+  checkField(t, 'final_answer', {
+    ...cases,
+    accepts: ['A', 'Excellent', 'Unable to determine'],
+    refuses: ['', null, 1, ['A']],
+  });
   checkField(t, 'quality_reasoning', { ...cases, accepts: ['x', 'Two\nlines'], refuses: ['', null, 1, {}] });
   checkField(t, 'need_replan', { ...cases, accepts: [false], refuses: ['true', 1, 0, null] });
   checkField(t, 'replan_reason', { ...cases, accepts: [null, 'Missing tool scores'], refuses: [1, [], false] });
-  checkField(t, 'used_evidence', { ...cases, accepts: [null, {}, { any: [1, { thing: null }] }], refuses: [[], 'text', 1] });
+  checkField(t, 'used_evidence', {
+    ...cases,
+    accepts: [null, {}, { any: [1, { thing: null }] }],
+    refuses: [[], 'text', 1],
+  });
   checkRequired(t, SummarizerOutput, VERDICT, ['final_answer', 'quality_reasoning']);
   t.strictSame(parse(SummarizerOutput, { final_answer: 'A', quality_reasoning: 'x' }), {
-    need_replan: false, replan_reason: null, used_evidence: null, final_answer: 'A', quality_reasoning: 'x',
+    need_replan: false,
+    replan_reason: null,
+    used_evidence: null,
+    final_answer: 'A',
+    quality_reasoning: 'x',
   });
   t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, score: 4, level: 'Good' }), ['/score', '/level']);
 });
@@ -30,33 +55,57 @@ t.test('every field, and the defaults', async (t) => {
 // Scenario: summarizer-state-models / Validate quality_reasoning content
 t.test('quality_reasoning is trimmed, and something must be left', async (t) => {
   t.equal(parse(SummarizerOutput, { ...VERDICT, quality_reasoning: ' \n Sharp.\t' }).quality_reasoning, 'Sharp.');
-  t.equal(parse(SummarizerOutput, { ...VERDICT, quality_reasoning: ' . ' }).quality_reasoning, '.', 'one character suffices');
+  t.equal(
+    parse(SummarizerOutput, { ...VERDICT, quality_reasoning: ' . ' }).quality_reasoning,
+    '.',
+    'one character suffices',
+  );
   for (const quality_reasoning of ['', ' ', '\n\t\r', '\u00a0\u2003']) {
-    t.equal(onlyIssue(SummarizerOutput, { ...VERDICT, quality_reasoning }).message, 'Expected a non-blank string for /quality_reasoning but received ""');
+    t.equal(
+      onlyIssue(SummarizerOutput, { ...VERDICT, quality_reasoning }).message,
+      'Expected a non-blank string for /quality_reasoning but received ""',
+    );
   }
 });
 
 // Scenario: summarizer-state-models / Validate final_answer format
 t.test('final_answer is trimmed, and something must be left', async (t) => {
   t.equal(parse(SummarizerOutput, { ...VERDICT, final_answer: '  B\n' }).final_answer, 'B');
-  for (const final_answer of ['', ' ', '\n\t']) t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, final_answer }), ['/final_answer']);
-  t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, final_answer: ' ', quality_reasoning: '' }).toSorted(), ['/final_answer', '/quality_reasoning']);
+  for (const final_answer of ['', ' ', '\n\t'])
+    t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, final_answer }), ['/final_answer']);
+  t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, final_answer: ' ', quality_reasoning: '' }).toSorted(), [
+    '/final_answer',
+    '/quality_reasoning',
+  ]);
 });
 
 // Scenario: summarizer-state-models / Validate replan_reason presence
 t.test('a replan without a reason gets one, with exactly one warning', async (t) => {
-  for (const input of [{ ...VERDICT, need_replan: true }, { ...VERDICT, need_replan: true, replan_reason: '  ' }, { ...without(VERDICT, 'replan_reason'), need_replan: true }, { ...VERDICT, need_replan: true, replan_reason: undefined }]) {
+  for (const input of [
+    { ...VERDICT, need_replan: true },
+    { ...VERDICT, need_replan: true, replan_reason: '  ' },
+    { ...without(VERDICT, 'replan_reason'), need_replan: true },
+    { ...VERDICT, need_replan: true, replan_reason: undefined },
+  ]) {
     const { output, warnings } = parseAndListen(input);
     t.equal(output.replan_reason, 'No reason provided');
     t.strictSame(warnings, ['need_replan is true without a replan_reason']);
     t.strictSame(parseAndListen(output).warnings, [], 'and none when the result is read again');
   }
-  t.equal(parse(SummarizerOutput, { ...VERDICT, need_replan: true }).replan_reason, 'No reason provided', 'with nobody to warn');
+  t.equal(
+    parse(SummarizerOutput, { ...VERDICT, need_replan: true }).replan_reason,
+    'No reason provided',
+    'with nobody to warn',
+  );
 });
 
 // Scenario: summarizer-state-models / Validate replan_reason presence
 t.test('a given reason is kept, trimmed; no replan needs none', async (t) => {
-  const { output, warnings } = parseAndListen({ ...VERDICT, need_replan: true, replan_reason: ' Missing tool scores ' });
+  const { output, warnings } = parseAndListen({
+    ...VERDICT,
+    need_replan: true,
+    replan_reason: ' Missing tool scores ',
+  });
   t.equal(output.replan_reason, 'Missing tool scores');
   t.strictSame(warnings, []);
   t.match(parseAndListen(VERDICT), { output: { replan_reason: null }, warnings: [] });
@@ -64,7 +113,11 @@ t.test('a given reason is kept, trimmed; no replan needs none', async (t) => {
 
 // Scenario: summarizer-state-models / Serialize and deserialize SummarizerOutput
 t.test('written and read back it is the same', async (t) => {
-  for (const value of [VERDICT, { ...VERDICT, need_replan: true, replan_reason: 'Missing tool scores', used_evidence: null }, ...examplesOf(SummarizerOutput)]) {
+  for (const value of [
+    VERDICT,
+    { ...VERDICT, need_replan: true, replan_reason: 'Missing tool scores', used_evidence: null },
+    ...examplesOf(SummarizerOutput),
+  ]) {
     const verdict = parse(SummarizerOutput, value);
     const read = parseJson(SummarizerOutput, serialize(SummarizerOutput, verdict));
     t.strictSame(read, verdict);

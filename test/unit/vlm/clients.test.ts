@@ -5,23 +5,53 @@ import { makePicture } from '../../support/images.ts';
 import { KEYS, startProviderDouble, type Step, type Wire } from '../../support/provider-double.ts';
 import { backendsFor, SIMPLE_REQUEST } from '../../support/models.ts';
 
-const BACKENDS: [Wire, string][] = [['openai', 'openai.gpt-4o'], ['anthropic', 'anthropic.claude-3.5-sonnet'], ['google', 'google.gemini-3.5-flash-lite']];
+const BACKENDS: [Wire, string][] = [
+  ['openai', 'openai.gpt-4o'],
+  ['anthropic', 'anthropic.claude-3.5-sonnet'],
+  ['google', 'google.gemini-3.5-flash-lite'],
+];
 /** For what is answered anyway, also by a machine that has just begun to load an SDK. */
 const PATIENCE_MS = 60_000;
 const photo = await makePicture({ width: 64, height: 48 }).png().toBuffer();
-const picture = { label: 'The picture:', mediaType: 'image/png' as const, base64: photo.toString('base64'), width: 64, height: 48, key: 'photo' };
+const picture = {
+  label: 'The picture:',
+  mediaType: 'image/png' as const,
+  base64: photo.toString('base64'),
+  width: 64,
+  height: 48,
+  key: 'photo',
+};
 
 for (const [wire, name] of BACKENDS) {
   t.test(`${wire}: text, picture, conversation, schema and parameters arrive; the reply comes back`, async (t) => {
     const double = await startProviderDouble(t);
     const [backend] = backendsFor(double.environment(wire), name);
     double.play({ say: { answer: 'yes' }, levels: {} });
-    const turns = [{ role: 'user', text: 'First.' }, { role: 'assistant', text: 'Hm.' }, { role: 'user', text: 'Again.' }] as const;
-    const reply = await backend!.client.generate({ ...SIMPLE_REQUEST, turns, pictures: [picture], logprobs: backend!.capabilities.logprobs }, AbortSignal.timeout(PATIENCE_MS));
-    t.match(reply, { text: '{"answer":"yes"}', complete: true, usage: { inputTokens: 900, outputTokens: 120, cachedInputTokens: 0 } });
+    const turns = [
+      { role: 'user', text: 'First.' },
+      { role: 'assistant', text: 'Hm.' },
+      { role: 'user', text: 'Again.' },
+    ] as const;
+    const reply = await backend!.client.generate(
+      { ...SIMPLE_REQUEST, turns, pictures: [picture], logprobs: backend!.capabilities.logprobs },
+      AbortSignal.timeout(PATIENCE_MS),
+    );
+    t.match(reply, {
+      text: '{"answer":"yes"}',
+      complete: true,
+      usage: { inputTokens: 900, outputTokens: 120, cachedInputTokens: 0 },
+    });
     t.equal(reply.tokens !== null, wire !== 'anthropic', 'log-probabilities where the provider has them');
     const [seen] = double.seen;
-    t.match(seen, { system: 'You answer.', maxTokens: 100, turns: [{ role: 'user', text: /The picture:[\s\S]*First\./ }, { role: 'assistant', text: 'Hm.' }, { role: 'user', text: 'Again.' }] });
+    t.match(seen, {
+      system: 'You answer.',
+      maxTokens: 100,
+      turns: [
+        { role: 'user', text: /The picture:[\s\S]*First\./ },
+        { role: 'assistant', text: 'Hm.' },
+        { role: 'user', text: 'Again.' },
+      ],
+    });
     t.same([seen?.temperature, seen?.topP], wire === 'anthropic' ? [undefined, undefined] : [0, 0.1]);
     t.same(seen?.schema?.required, ['answer']);
     t.ok(seen?.images[0]?.data.equals(photo), 'the very bytes');
@@ -31,7 +61,11 @@ for (const [wire, name] of BACKENDS) {
   const cases: [string, Step, string][] = [
     ['401 that echoes the key', { fail: 401, body: echo }, 'authentication'],
     ['400', { fail: 400 }, 'bad_request'],
-    ['an empty account', { fail: 429, body: { error: { code: 'insufficient_quota', message: 'no money' } } }, 'authentication'],
+    [
+      'an empty account',
+      { fail: 429, body: { error: { code: 'insufficient_quota', message: 'no money' } } },
+      'authentication',
+    ],
     ['500', { fail: 500 }, 'unavailable'],
     ['529', { fail: 529, body: 'overloaded' }, 'unavailable'],
     ['wrong content type', { raw: '<html>Bad gateway</html>', contentType: 'text/html' }, 'bad_reply'],
@@ -48,10 +82,21 @@ for (const [wire, name] of BACKENDS) {
     const [backend] = backendsFor(double.environment(wire), name);
     for (const [title, step, kind] of cases) {
       double.play(step);
-      const error: unknown = await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)).then(() => null, (thrown: unknown) => thrown);
+      const error: unknown = await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
       t.ok(error instanceof VLMError, `${title}: ${String(error)}`);
       t.equal((error as VLMError).kind, kind, title);
-      t.notOk(JSON.stringify([error, (error as Error).message, (error as VLMError).providerSays, String((error as Error).cause)]).includes(KEYS[wire]), title);
+      t.notOk(
+        JSON.stringify([
+          error,
+          (error as Error).message,
+          (error as VLMError).providerSays,
+          String((error as Error).cause),
+        ]).includes(KEYS[wire]),
+        title,
+      );
     }
     t.equal(double.seen.length, cases.length, 'the SDKs do not retry by themselves');
   });
@@ -60,11 +105,21 @@ for (const [wire, name] of BACKENDS) {
     const double = await startProviderDouble(t);
     const [backend] = backendsFor(double.environment(wire), name);
     const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
-    for (const [headers, least, most] of [[{ 'retry-after': '7' }, 7_000, 7_000], [{ 'retry-after-ms': '40' }, 40, 40], [{ 'retry-after': inAnHour }, 3_500_000, 3_600_000]] as const) {
+    for (const [headers, least, most] of [
+      [{ 'retry-after': '7' }, 7_000, 7_000],
+      [{ 'retry-after-ms': '40' }, 40, 40],
+      [{ 'retry-after': inAnHour }, 3_500_000, 3_600_000],
+    ] as const) {
       double.play({ fail: 429, headers });
-      const error = await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)).then(() => null, (thrown: unknown) => thrown as VLMError);
+      const error = await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)).then(
+        () => null,
+        (thrown: unknown) => thrown as VLMError,
+      );
       t.equal(error?.kind, 'rate_limited');
-      t.ok(error?.retryAfterMs !== undefined && error.retryAfterMs >= least && error.retryAfterMs <= most, JSON.stringify(headers));
+      t.ok(
+        error?.retryAfterMs !== undefined && error.retryAfterMs >= least && error.retryAfterMs <= most,
+        JSON.stringify(headers),
+      );
     }
   });
 
@@ -78,7 +133,10 @@ for (const [wire, name] of BACKENDS) {
         setTimeout(abort, 100);
         return { misbehave };
       });
-      const error: unknown = await backend!.client.generate(SIMPLE_REQUEST, signal).then(() => null, (thrown: unknown) => thrown);
+      const error: unknown = await backend!.client.generate(SIMPLE_REQUEST, signal).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
       t.equal((error as Error).name, 'TimeoutError', misbehave);
     }
   });
@@ -89,7 +147,11 @@ t.test('an answer cut off at the token limit says so', async (t) => {
   for (const [wire, name] of BACKENDS) {
     const [backend] = backendsFor(double.environment(wire), name);
     double.play({ speech: { text: '{"answer": "y', finish: 'length' } });
-    t.match(await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)), { complete: false, text: '{"answer": "y' }, wire);
+    t.match(
+      await backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)),
+      { complete: false, text: '{"answer": "y' },
+      wire,
+    );
   }
 });
 
@@ -105,11 +167,20 @@ t.test('redirects are not followed: they could carry the key elsewhere', async (
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('openai'), 'openai.gpt-4o');
   double.play({ fail: 302, headers: { location: `${double.url}/v1/chat/completions` } });
-  await t.rejects(backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)), { code: 'VLM_BAD_REQUEST', status: 302, retry: 'never' });
+  await t.rejects(backend!.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(PATIENCE_MS)), {
+    code: 'VLM_BAD_REQUEST',
+    status: 302,
+    retry: 'never',
+  });
   t.equal(double.seen.length, 1);
 });
 
 function lateSignal(): { signal: AbortSignal; abort: () => void } {
   const controller = new AbortController();
-  return { signal: controller.signal, abort: () => { controller.abort(new DOMException('late', 'TimeoutError')); } };
+  return {
+    signal: controller.signal,
+    abort: () => {
+      controller.abort(new DOMException('late', 'TimeoutError'));
+    },
+  };
 }

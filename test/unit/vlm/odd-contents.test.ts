@@ -15,19 +15,46 @@ const SAID = '{"answer":"yes"}';
 const WIRES = Object.keys(BACKEND_NAMES) as Wire[];
 
 /** A server that sends these texts, one after the other, with these headers. */
-async function serve(t: Test, wire: Wire, bodies: string[], headers: Record<string, string> = { 'content-type': 'application/json' }) {
-  const server = await startBareServer(t, wire, KEY, (response, before) => { response.writeHead(200, headers).end(bodies[before] ?? '{}'); });
-  return { ...server, ask: () => server.backend.client.generate({ ...SIMPLE_REQUEST, logprobs: 5 }, AbortSignal.timeout(20_000)) };
+async function serve(
+  t: Test,
+  wire: Wire,
+  bodies: string[],
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) {
+  const server = await startBareServer(t, wire, KEY, (response, before) => {
+    response.writeHead(200, headers).end(bodies[before] ?? '{}');
+  });
+  return {
+    ...server,
+    ask: () => server.backend.client.generate({ ...SIMPLE_REQUEST, logprobs: 5 }, AbortSignal.timeout(20_000)),
+  };
 }
 
 /** The answer in one or several pieces, as each wire has them. */
 function envelope(wire: Wire, pieces: string[], more: Record<string, unknown> = {}): object {
-  if (wire === 'openai') return { choices: [{ finish_reason: 'stop', message: { content: pieces.map((text) => ({ type: 'text', text })) }, ...more['choice'] as object }], ...more };
-  if (wire === 'anthropic') return { content: pieces.map((text) => ({ type: 'text', text })), stop_reason: 'end_turn', ...more };
-  return { candidates: [{ finishReason: 'STOP', content: { parts: pieces.map((text) => ({ text })) }, ...more['choice'] as object }], ...more };
+  if (wire === 'openai')
+    return {
+      choices: [
+        {
+          finish_reason: 'stop',
+          message: { content: pieces.map((text) => ({ type: 'text', text })) },
+          ...(more['choice'] as object),
+        },
+      ],
+      ...more,
+    };
+  if (wire === 'anthropic')
+    return { content: pieces.map((text) => ({ type: 'text', text })), stop_reason: 'end_turn', ...more };
+  return {
+    candidates: [
+      { finishReason: 'STOP', content: { parts: pieces.map((text) => ({ text })) }, ...(more['choice'] as object) },
+    ],
+    ...more,
+  };
 }
 
-const escaped = (text: string): string => Array.from(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+const escaped = (text: string): string =>
+  Array.from(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 t.test('a key that comes in pieces, or escaped so that only reading it twice shows it, is taken out', async (t) => {
   for (const wire of WIRES) {
@@ -47,40 +74,79 @@ t.test('a key that comes in pieces, or escaped so that only reading it twice sho
   }
 });
 
-t.test('no key in the model\'s name, in an error behind a 200, or in anything of the answer that an SDK sees', async (t) => {
-  const { ask } = await serve(t, 'openai', [
-    JSON.stringify(envelope('openai', [SAID], { model: `m ${KEY} sk-of-somebody-else-12345` })), JSON.stringify({ error: { message: `no such key: ${KEY}`, code: 401 } }),
-  ]);
-  t.equal((await ask()).model, 'm (key) (key)');
-  const error = await ask().then(() => null, (thrown: unknown) => thrown as VLMError);
-  t.match(error, { kind: 'authentication', providerSays: 'no such key: (key)' });
-  const keys = [new Secret(KEY)];
-  const fetchSafely = createGuardedFetch({
-    redact: createRedactor(keys), removeKeys: createKeyRemover(keys), fetch: async () => new Response(JSON.stringify({ deep: [KEY] }), { headers: { 'content-type': 'application/json', 'x-echo': KEY } }),
-  });
-  const response = await fetchSafely('http://localhost/');
-  t.same([await response.text(), [...response.headers.values()]], ['{"deep":["(key)"]}', ['application/json']]);
-});
+t.test(
+  "no key in the model's name, in an error behind a 200, or in anything of the answer that an SDK sees",
+  async (t) => {
+    const { ask } = await serve(t, 'openai', [
+      JSON.stringify(envelope('openai', [SAID], { model: `m ${KEY} sk-of-somebody-else-12345` })),
+      JSON.stringify({ error: { message: `no such key: ${KEY}`, code: 401 } }),
+    ]);
+    t.equal((await ask()).model, 'm (key) (key)');
+    const error = await ask().then(
+      () => null,
+      (thrown: unknown) => thrown as VLMError,
+    );
+    t.match(error, { kind: 'authentication', providerSays: 'no such key: (key)' });
+    const keys = [new Secret(KEY)];
+    const fetchSafely = createGuardedFetch({
+      redact: createRedactor(keys),
+      removeKeys: createKeyRemover(keys),
+      fetch: async () =>
+        new Response(JSON.stringify({ deep: [KEY] }), {
+          headers: { 'content-type': 'application/json', 'x-echo': KEY },
+        }),
+    });
+    const response = await fetchSafely('http://localhost/');
+    t.same([await response.text(), [...response.headers.values()]], ['{"deep":["(key)"]}', ['application/json']]);
+  },
+);
 
-t.test('counts that are none make the usage unknown; more cached than read costs nothing less than nothing', async (t) => {
-  const usages: Record<Wire, [string, string]> = {
-    openai: ['"usage":{"prompt_tokens":1e999,"completion_tokens":5}', '"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":100000000}}'],
-    anthropic: ['"usage":{"input_tokens":7,"output_tokens":-4}', '"usage":{"input_tokens":10,"output_tokens":5,"cache_creation_input_tokens":0}'],
-    google: ['"usageMetadata":{"promptTokenCount":"12","candidatesTokenCount":5}', '"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"cachedContentTokenCount":100000000}'],
-  };
-  for (const wire of WIRES) {
-    const body = JSON.stringify(envelope(wire, [SAID]));
-    const { ask, backend } = await serve(t, wire, [...usages[wire], usages[wire][1]].map((usage) => `${body.slice(0, -1)},${usage}}`));
-    t.equal((await ask()).usage, null, wire);
-    t.match((await ask()).usage, { inputTokens: 10, outputTokens: 5 }, wire);
-    const { ask: askAsSession, budget } = sessionFor({ chain: [backend] });
-    await askAsSession(20_000);
-    t.ok(budget.usage().cost_usd > 0 && budget.usage().cost_usd < 0.001, `${wire}: ${budget.usage().cost_usd}`);
-  }
-});
+t.test(
+  'counts that are none make the usage unknown; more cached than read costs nothing less than nothing',
+  async (t) => {
+    const usages: Record<Wire, [string, string]> = {
+      openai: [
+        '"usage":{"prompt_tokens":1e999,"completion_tokens":5}',
+        '"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":100000000}}',
+      ],
+      anthropic: [
+        '"usage":{"input_tokens":7,"output_tokens":-4}',
+        '"usage":{"input_tokens":10,"output_tokens":5,"cache_creation_input_tokens":0}',
+      ],
+      google: [
+        '"usageMetadata":{"promptTokenCount":"12","candidatesTokenCount":5}',
+        '"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"cachedContentTokenCount":100000000}',
+      ],
+    };
+    for (const wire of WIRES) {
+      const body = JSON.stringify(envelope(wire, [SAID]));
+      const { ask, backend } = await serve(
+        t,
+        wire,
+        [...usages[wire], usages[wire][1]].map((usage) => `${body.slice(0, -1)},${usage}}`),
+      );
+      t.equal((await ask()).usage, null, wire);
+      t.match((await ask()).usage, { inputTokens: 10, outputTokens: 5 }, wire);
+      const { ask: askAsSession, budget } = sessionFor({ chain: [backend] });
+      await askAsSession(20_000);
+      t.ok(budget.usage().cost_usd > 0 && budget.usage().cost_usd < 0.001, `${wire}: ${budget.usage().cost_usd}`);
+    }
+  },
+);
 
 t.test('what is written to the prompt cache has its own price', async (t) => {
-  const { backend } = await serve(t, 'anthropic', [JSON.stringify(envelope('anthropic', [SAID], { usage: { input_tokens: 100, output_tokens: 0, cache_read_input_tokens: 1000, cache_creation_input_tokens: 1000 } }))]);
+  const { backend } = await serve(t, 'anthropic', [
+    JSON.stringify(
+      envelope('anthropic', [SAID], {
+        usage: {
+          input_tokens: 100,
+          output_tokens: 0,
+          cache_read_input_tokens: 1000,
+          cache_creation_input_tokens: 1000,
+        },
+      }),
+    ),
+  ]);
   const { ask, budget } = sessionFor({ chain: [backend] });
   await ask(20_000);
   t.match(budget.usage(), { input_tokens: 2_100, cost_usd: Math.round(100 * 2 + 1000 * 0.2 + 1000 * 2.5) / 1e6 });
@@ -88,12 +154,33 @@ t.test('what is written to the prompt cache has its own price', async (t) => {
 
 t.test('a model that is no name, log-probabilities in ruins, no content type: the answer counts', async (t) => {
   const ruins = {
-    openai: [{ logprobs: { content: [null, 7, { token: 5, logprob: 'x', top_logprobs: {} }, { token: 'a', top_logprobs: [null, { token: null }] }] } }, { logprobs: { content: { a: 1 } } }, { logprobs: 'none' }],
-    google: [{ logprobsResult: { chosenCandidates: [null, 7, { token: 5 }], topCandidates: [{ candidates: [null, 3] }, null] } }, { logprobsResult: { chosenCandidates: 'no', topCandidates: 5 } }, { logprobsResult: null }],
+    openai: [
+      {
+        logprobs: {
+          content: [
+            null,
+            7,
+            { token: 5, logprob: 'x', top_logprobs: {} },
+            { token: 'a', top_logprobs: [null, { token: null }] },
+          ],
+        },
+      },
+      { logprobs: { content: { a: 1 } } },
+      { logprobs: 'none' },
+    ],
+    google: [
+      {
+        logprobsResult: { chosenCandidates: [null, 7, { token: 5 }], topCandidates: [{ candidates: [null, 3] }, null] },
+      },
+      { logprobsResult: { chosenCandidates: 'no', topCandidates: 5 } },
+      { logprobsResult: null },
+    ],
     anthropic: [{}],
   };
   for (const wire of WIRES) {
-    const bodies = ruins[wire].map((choice) => JSON.stringify(envelope(wire, [SAID], { choice, model: 42, modelVersion: ['x'] })));
+    const bodies = ruins[wire].map((choice) =>
+      JSON.stringify(envelope(wire, [SAID], { choice, model: 42, modelVersion: ['x'] })),
+    );
     const { ask, backend } = await serve(t, wire, bodies, {});
     for (const [index] of bodies.entries()) {
       const { text, model, tokens } = await ask();
@@ -103,23 +190,38 @@ t.test('a model that is no name, log-probabilities in ruins, no content type: th
   }
 });
 
-t.test('whoever answers 200 with something else is paid for it: the limit of cost keeps what was set aside', async (t) => {
-  const { backend, asked } = await serve(t, 'openai', ['<html>', '<html>'], { 'content-type': 'text/html' });
-  const { ask } = sessionFor({ chain: [backend], limits: { max_calls: 9, max_cost_usd: 0.03 } });
-  await t.rejects(ask(20_000), /could cross the limit of 0.03 USD/);
-  t.equal(asked(), 1);
-});
+t.test(
+  'whoever answers 200 with something else is paid for it: the limit of cost keeps what was set aside',
+  async (t) => {
+    const { backend, asked } = await serve(t, 'openai', ['<html>', '<html>'], { 'content-type': 'text/html' });
+    const { ask } = sessionFor({ chain: [backend], limits: { max_calls: 9, max_cost_usd: 0.03 } });
+    await t.rejects(ask(20_000), /could cross the limit of 0.03 USD/);
+    t.equal(asked(), 1);
+  },
+);
 
 t.test('what was wrong is recorded with its place in the answer; a thousand mistakes are not all told', async (t) => {
-  const { backend } = await serve(t, 'openai', [SAID, SAID].map((text) => JSON.stringify(envelope('openai', [text]))));
+  const { backend } = await serve(
+    t,
+    'openai',
+    [SAID, SAID].map((text) => JSON.stringify(envelope('openai', [text]))),
+  );
   const { ask, session } = sessionFor({ chain: [backend], role: { retry_attempts: 2 } });
   let round = 0;
   const read = () => {
     round += 1;
-    throw new ValidationError('answer', Array.from({ length: round === 1 ? 1 : 1_000 }, (_, index) => issue(`/plan/steps/${index}`, 'true or false', 'perhaps')));
+    throw new ValidationError(
+      'answer',
+      Array.from({ length: round === 1 ? 1 : 1_000 }, (_, index) =>
+        issue(`/plan/steps/${index}`, 'true or false', 'perhaps'),
+      ),
+    );
   };
-  const question = { ...YES_OR_NO, compose: async () => ({ ...await YES_OR_NO.compose({} as never), read }) };
+  const question = { ...YES_OR_NO, compose: async () => ({ ...(await YES_OR_NO.compose({} as never)), read }) };
   await t.rejects(ask(20_000, question), { code: 'IQA_MODEL_FAILED' });
-  t.equal(session.failures()[0]?.message, 'Invalid answer: Expected true or false for /plan/steps/0 but received "perhaps"');
+  t.equal(
+    session.failures()[0]?.message,
+    'Invalid answer: Expected true or false for /plan/steps/0 but received "perhaps"',
+  );
   t.match(session.failures()[1]?.message, /^Invalid answer: .*\/plan\/steps\/11 .*; and 988 more$/);
 });

@@ -9,9 +9,16 @@ import { backendsFor, newCache, sessionFor, YES_OR_NO, type TestSession } from '
 
 const YES: Step = { say: { answer: 'yes' } };
 
-async function prepare(t: Parameters<typeof startProviderDouble>[0], options: Omit<TestSession, 'chain'> = {}, withFallback = true) {
+async function prepare(
+  t: Parameters<typeof startProviderDouble>[0],
+  options: Omit<TestSession, 'chain'> = {},
+  withFallback = true,
+) {
   const double = await startProviderDouble(t);
-  const chain = backendsFor(double.environment('openai', 'anthropic'), ...['openai.gpt-4o', 'anthropic.claude-3.5-sonnet'].slice(0, withFallback ? 2 : 1));
+  const chain = backendsFor(
+    double.environment('openai', 'anthropic'),
+    ...['openai.gpt-4o', 'anthropic.claude-3.5-sonnet'].slice(0, withFallback ? 2 : 1),
+  );
   return { double, chain, ...sessionFor({ chain, ...options }) };
 }
 
@@ -21,16 +28,32 @@ t.test('each invalid answer is sent back with exactly what was wrong', async (t)
   double.play({ say: { answer: 'perhaps' } }, { say: 'I would say {"answer": "y' }, YES);
   t.match(await ask(), { value: { answer: 'yes' }, backend: 'openai.gpt-4o', model: 'gpt-4o-double' });
   const [first, second, third] = double.seen;
-  t.same(first?.turns.map(({ role }) => role), ['user']);
-  t.same(second?.turns.map(({ role }) => role), ['user', 'assistant', 'user']);
+  t.same(
+    first?.turns.map(({ role }) => role),
+    ['user'],
+  );
+  t.same(
+    second?.turns.map(({ role }) => role),
+    ['user', 'assistant', 'user'],
+  );
   t.equal(second?.turns[1]?.text, '{"answer":"perhaps"}', 'its own words');
   t.match(second?.turns[2]?.text, /Expected one of "yes", "no" for \/answer but received "perhaps".*valid JSON only/);
   t.match(third?.turns[2]?.text, /Expected a JSON object but received text without one/);
   t.match(session.failures(), [
-    { role: 'planner', attempt: 1, backend: 'openai.gpt-4o', error_type: 'validation_error', message: /perhaps/, timestamp: /^\d{4}-.*Z$/ },
+    {
+      role: 'planner',
+      attempt: 1,
+      backend: 'openai.gpt-4o',
+      error_type: 'validation_error',
+      message: /perhaps/,
+      timestamp: /^\d{4}-.*Z$/,
+    },
     { attempt: 2, error_type: 'validation_error' },
   ]);
-  t.match(logs.find((line) => line['msg'] === 'Planner attempt failed'), { planner_error: { details: { attempt: 1, backend: 'openai.gpt-4o' }, retry_count: 0 } });
+  t.match(
+    logs.find((line) => line['msg'] === 'Planner attempt failed'),
+    { planner_error: { details: { attempt: 1, backend: 'openai.gpt-4o' }, retry_count: 0 } },
+  );
 });
 
 t.test('prose and fences around valid JSON cost no retry', async (t) => {
@@ -43,8 +66,19 @@ t.test('three attempts, then the fallback; each with its own attempts', async (t
   const { double, ask, session } = await prepare(t);
   double.play({ say: 'no' }, { say: '[]' }, { say: '' }, { say: {} }, YES);
   t.match(await ask(), { backend: 'anthropic.claude-3.5-sonnet' });
-  t.same(double.seen.map(({ wire }) => wire), ['openai', 'openai', 'openai', 'anthropic', 'anthropic']);
-  t.same(session.failures().map(({ backend, attempt }) => [backend.split('.')[0], attempt]), [['openai', 1], ['openai', 2], ['openai', 3], ['anthropic', 1]]);
+  t.same(
+    double.seen.map(({ wire }) => wire),
+    ['openai', 'openai', 'openai', 'anthropic', 'anthropic'],
+  );
+  t.same(
+    session.failures().map(({ backend, attempt }) => [backend.split('.')[0], attempt]),
+    [
+      ['openai', 1],
+      ['openai', 2],
+      ['openai', 3],
+      ['anthropic', 1],
+    ],
+  );
 });
 
 t.test('authentication and bad requests go straight to the fallback', async (t) => {
@@ -56,14 +90,31 @@ t.test('authentication and bad requests go straight to the fallback', async (t) 
   }
 });
 
-t.test('transient failures are retried after a wait; so are refusals and cut-off answers, with an explanation', async (t) => {
-  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 5_000 } });
-  double.play({ fail: 500 }, { misbehave: 'hang_up' }, { misbehave: 'never' }, { speech: { text: '', finish: 'refusal' } }, { speech: { text: '{"answer', finish: 'length' } }, YES);
-  t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
-  t.same(session.failures().map(({ error_type }) => error_type), ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error']);
-  t.match(double.seen[4]?.turns.at(-1)?.text, /The model refused to answer/, 'in one turn: there is nothing of its own to quote');
-  t.match(double.seen[5]?.turns.at(-1)?.text, /cut off at the token limit; answer more briefly/);
-});
+t.test(
+  'transient failures are retried after a wait; so are refusals and cut-off answers, with an explanation',
+  async (t) => {
+    const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 5_000 } });
+    double.play(
+      { fail: 500 },
+      { misbehave: 'hang_up' },
+      { misbehave: 'never' },
+      { speech: { text: '', finish: 'refusal' } },
+      { speech: { text: '{"answer', finish: 'length' } },
+      YES,
+    );
+    t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
+    t.same(
+      session.failures().map(({ error_type }) => error_type),
+      ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error'],
+    );
+    t.match(
+      double.seen[4]?.turns.at(-1)?.text,
+      /The model refused to answer/,
+      'in one turn: there is nothing of its own to quote',
+    );
+    t.match(double.seen[5]?.turns.at(-1)?.text, /cut off at the token limit; answer more briefly/);
+  },
+);
 
 t.test('Retry-After is kept, and left to the fallback when there is no time for it', async (t) => {
   const { double, ask } = await prepare(t);
@@ -84,9 +135,15 @@ t.test('the first back end leaves time for its fallback', async (t) => {
 t.test('without any valid answer the failure says what was tried', async (t) => {
   const { double, ask } = await prepare(t, { role: { retry_attempts: 1 } });
   double.play({ fail: 503 }, { fail: 401 });
-  const error = await ask().then(() => null, (thrown: unknown) => thrown as ModelFailure);
+  const error = await ask().then(
+    () => null,
+    (thrown: unknown) => thrown as ModelFailure,
+  );
   t.ok(error instanceof ModelFailure);
-  t.match(error, { code: 'IQA_MODEL_FAILED', message: 'anthropic.claude-3.5-sonnet gave no valid answer (The provider answered 401)' });
+  t.match(error, {
+    code: 'IQA_MODEL_FAILED',
+    message: 'anthropic.claude-3.5-sonnet gave no valid answer (The provider answered 401)',
+  });
   t.equal(error?.attempts.length, 2);
   double.play({ misbehave: 'never' }, { misbehave: 'never' });
   await t.rejects(ask(4_000), { code: 'IQA_MODEL_TIMEOUT' });
@@ -96,7 +153,9 @@ t.test('a caller who goes away ends it at once, waits included', async (t) => {
   const { double, ask } = await prepare(t);
   const controller = new AbortController();
   double.play(() => {
-    setTimeout(() => { controller.abort(new DOMException('gone', 'AbortError')); }, 50);
+    setTimeout(() => {
+      controller.abort(new DOMException('gone', 'AbortError'));
+    }, 50);
     return { fail: 429, headers: { 'retry-after': '10' } };
   });
   await t.rejects(ask(undefined, YES_OR_NO, controller.signal), { name: 'AbortError' });
@@ -124,7 +183,11 @@ t.test('no call that could cross the limit of cost; what was spent is told by ro
   const { double, ask, budget } = await prepare(t, { limits: { max_calls: 12, max_cost_usd: 0.03 } }, false);
   double.play({ speech: { text: '{"answer":"yes"}', usage: { input: 2_000, output: 400 } } });
   await ask();
-  t.match(budget.usage(), { calls: 1, cost_usd: 0.009, roles: { planner: { calls: 1, input_tokens: 2_000, output_tokens: 400, cost_usd: 0.009 }, executor: { calls: 0 } } });
+  t.match(budget.usage(), {
+    calls: 1,
+    cost_usd: 0.009,
+    roles: { planner: { calls: 1, input_tokens: 2_000, output_tokens: 400, cost_usd: 0.009 }, executor: { calls: 0 } },
+  });
   await t.rejects(ask(), /could cross the limit of 0.03 USD/);
 });
 
@@ -135,41 +198,79 @@ t.test('a valid answer is kept: the same question is not asked twice, another on
   t.match(await ask(), { value: { answer: 'yes' } });
   t.match(await ask(), { value: { answer: 'yes' }, backend: 'openai.gpt-4o' });
   t.equal(session.cacheHits(), 1);
-  const other = { ...YES_OR_NO, compose: async () => ({ ...await YES_OR_NO.compose({} as never), prompt: 'Is it not?' }) };
+  const other = {
+    ...YES_OR_NO,
+    compose: async () => ({ ...(await YES_OR_NO.compose({} as never)), prompt: 'Is it not?' }),
+  };
   t.match(await ask(undefined, other), { value: { answer: 'no' } });
   t.equal(budget.usage().calls, 3);
 });
 
-t.test('an answer is known again by role, task, prompt, its version, pictures, schema, model and settings', async (t) => {
-  const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
-  const composed = await YES_OR_NO.compose({} as never);
-  const { planner } = loadConfig({}).models;
-  const picture = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
-  const keys = [
-    cacheKey('planner', backend!, composed, planner), cacheKey('executor', backend!, composed, planner), cacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
-    cacheKey('planner', { ...backend!, model: 'other' }, composed, planner), cacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
-    ...[{ task: 'other' }, { prompt: 'Other?' }, { promptVersion: '2' }, { system: 'Other.' }, { schema: Type.Object({}) }, { pictures: [picture] }, { pictures: [{ ...picture, key: 'other' }] }]
-      .map((change) => cacheKey('planner', backend!, { ...composed, ...change }, planner)),
-  ];
-  t.equal(new Set(keys).size, keys.length, 'each change makes another key');
-  t.equal(cacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }), keys[0], 'and nothing else does');
-});
+t.test(
+  'an answer is known again by role, task, prompt, its version, pictures, schema, model and settings',
+  async (t) => {
+    const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
+    const composed = await YES_OR_NO.compose({} as never);
+    const { planner } = loadConfig({}).models;
+    const picture = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
+    const keys = [
+      cacheKey('planner', backend!, composed, planner),
+      cacheKey('executor', backend!, composed, planner),
+      cacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
+      cacheKey('planner', { ...backend!, model: 'other' }, composed, planner),
+      cacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
+      ...[
+        { task: 'other' },
+        { prompt: 'Other?' },
+        { promptVersion: '2' },
+        { system: 'Other.' },
+        { schema: Type.Object({}) },
+        { pictures: [picture] },
+        { pictures: [{ ...picture, key: 'other' }] },
+      ].map((change) => cacheKey('planner', backend!, { ...composed, ...change }, planner)),
+    ];
+    t.equal(new Set(keys).size, keys.length, 'each change makes another key');
+    t.equal(
+      cacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }),
+      keys[0],
+      'and nothing else does',
+    );
+  },
+);
 
 t.test('a model that refuses log-probabilities is asked without them from then on', async (t) => {
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('google'), 'google.gemini-3.5-flash-lite');
   const { ask } = sessionFor({ chain: [backend!] });
-  const question = { ...YES_OR_NO, compose: async ({ logprobs }: { logprobs: number }) => ({ ...await YES_OR_NO.compose({} as never), logprobs: logprobs > 0 }) };
-  double.play((request: SeenRequest) => (request.logprobs > 0 ? { fail: 400, body: { error: { message: 'Logprobs is not supported for the current model.' } } } : YES), YES, YES);
+  const question = {
+    ...YES_OR_NO,
+    compose: async ({ logprobs }: { logprobs: number }) => ({
+      ...(await YES_OR_NO.compose({} as never)),
+      logprobs: logprobs > 0,
+    }),
+  };
+  double.play(
+    (request: SeenRequest) =>
+      request.logprobs > 0
+        ? { fail: 400, body: { error: { message: 'Logprobs is not supported for the current model.' } } }
+        : YES,
+    YES,
+    YES,
+  );
   t.match(await ask(undefined, question), { value: { answer: 'yes' } });
   await ask(undefined, question);
-  t.same(double.seen.map(({ logprobs }) => logprobs), [20, 0, 0]);
+  t.same(
+    double.seen.map(({ logprobs }) => logprobs),
+    [20, 0, 0],
+  );
 });
 
 t.test('a server without structured output gets the schema in words', async (t) => {
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('openai'), 'openai.gpt-4o');
-  const { ask } = sessionFor({ chain: [{ ...backend!, capabilities: { ...backend!.capabilities, structuredOutput: false } }] });
+  const { ask } = sessionFor({
+    chain: [{ ...backend!, capabilities: { ...backend!.capabilities, structuredOutput: false } }],
+  });
   double.play({ say: 'The answer: {"answer": "no"}' });
   t.equal((await ask()).value.answer, 'no');
   t.equal(double.seen[0]?.schema, null);

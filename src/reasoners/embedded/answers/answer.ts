@@ -9,7 +9,16 @@ import { readClaims } from './choice/options.ts';
 import { list, lowerFirst, nameFinding, nameWithPlace, nounOf, upperFirst, withArticle } from './text/names.ts';
 import type { SeverityRules } from '../findings/severity-rules.ts';
 import { TRUSTED, understandQuery, type Understanding, type Vocabulary } from '../query/parse-query.ts';
-import { declineOther, tellDoubt, tellFailures, tellFindings, tellGaps, tellMissingReference, tellScope, tellScore } from './text/sentences.ts';
+import {
+  declineOther,
+  tellDoubt,
+  tellFailures,
+  tellFindings,
+  tellGaps,
+  tellMissingReference,
+  tellScope,
+  tellScore,
+} from './text/sentences.ts';
 import { UNDECIDED, yesOrNo, type Grounds, type Verdict } from './yes-no.ts';
 
 export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: SeverityRules): Summary {
@@ -31,11 +40,18 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
     score,
     output: {
       final_answer: verdict.answer,
-      quality_reasoning: [
-        // A rating begins with the number and gives its reasons; whoever asked for something else is told that first.
-        verdict.because, ...(telling.explains || understood.form === 'multiple_choice' ? told.toReversed() : told).flat(), tellDoubt(score, judged, rules, telling.asked),
-        tellScope(request.ungrounded), tellMissingReference(understood, request.query, request.plan), tellGaps(request.gaps),
-      ].filter((sentence) => sentence !== null).join(' ') || 'Nothing could be measured.',
+      quality_reasoning:
+        [
+          // A rating begins with the number and gives its reasons; whoever asked for something else is told that first.
+          verdict.because,
+          ...(telling.explains || understood.form === 'multiple_choice' ? told.toReversed() : told).flat(),
+          tellDoubt(score, judged, rules, telling.asked),
+          tellScope(request.ungrounded),
+          tellMissingReference(understood, request.query, request.plan),
+          tellGaps(request.gaps),
+        ]
+          .filter((sentence) => sentence !== null)
+          .join(' ') || 'Nothing could be measured.',
       need_replan: missing,
       replan_reason: missing ? request.gaps.join('; ') : null,
       used_evidence: usedEvidence(request, judged, score),
@@ -44,10 +60,14 @@ export function answer(request: SummaryRequest, vocabulary: Vocabulary, rules: S
 }
 
 const ASKS_WHERE = /\bwhere(abouts)?\b|\bwhich (part|area|region|side|corner)s?\b/i;
-const ASKS_FOR_HELP = /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (?:it|this|that|the|my|our)(?: \w+)? better\b/i;
+const ASKS_FOR_HELP =
+  /\b(improv|fix|repair|enhanc|correct|restor|remed)\w*\b|\bmake (?:it|this|that|the|my|our)(?: \w+)? better\b/i;
 
 /** Not "rate how well it was corrected". */
-const ASKS_WHAT_HELPS = new RegExp(`^\\W*(?:what|how|tell|any|anything|ideas?|tips?)\\b.*(?:${ASKS_FOR_HELP.source})`, 'i');
+const ASKS_WHAT_HELPS = new RegExp(
+  `^\\W*(?:what|how|tell|any|anything|ideas?|tips?)\\b.*(?:${ASKS_FOR_HELP.source})`,
+  'i',
+);
 
 const LEVEL = /\b(excellent|great|good|fine|fair|average|mediocre|poor|bad|terrible)\b/gi;
 
@@ -62,7 +82,12 @@ function formOf({ form, distortions, alternatives }: Understanding, query: strin
 /** A rating or a letter says nothing of places; everything else explains. */
 export function tellsPlace(understood: Understanding, query: string): boolean {
   const form = formOf(understood, query);
-  return understood.queryType === 'IQA' && understood.confidence >= TRUSTED && form !== 'scoring' && form !== 'multiple_choice';
+  return (
+    understood.queryType === 'IQA' &&
+    understood.confidence >= TRUSTED &&
+    form !== 'scoring' &&
+    form !== 'multiple_choice'
+  );
 }
 
 /** All that an answer may rest on. */
@@ -74,40 +99,61 @@ interface Weighed {
   rules: SeverityRules;
 }
 
-const GENERAL_FLAW = /\b(distortion|art[ei]fact|degradation|flaw|defect|problem|issue|damage|impairment|fault|error)s?\b/i;
+const GENERAL_FLAW =
+  /\b(distortion|art[ei]fact|degradation|flaw|defect|problem|issue|damage|impairment|fault|error)s?\b/i;
 
 /** "Which is blurrier, the dog or the fence?": of the whole picture nothing follows for either. */
 function cannotCompare({ objects }: Understanding, { ungrounded }: SummaryRequest): Verdict | null {
   const boxless = objects.filter((object) => ungrounded.includes(object));
-  return objects.length < 2 || boxless.length === 0 ? null : { answer: UNDECIDED, because: `Without a box, ${list(boxless.map(withArticle))} cannot be compared.` };
+  return objects.length < 2 || boxless.length === 0
+    ? null
+    : { answer: UNDECIDED, because: `Without a box, ${list(boxless.map(withArticle))} cannot be compared.` };
 }
 
 function notUnderstood(weighed: Weighed): Verdict {
-  return { answer: weighed.score?.level ?? inShort(weighed.judged, weighed, false).answer, because: 'The question was not understood; this is the overall quality.' };
+  return {
+    answer: weighed.score?.level ?? inShort(weighed.judged, weighed, false).answer,
+    because: 'The question was not understood; this is the overall quality.',
+  };
 }
 
 function decide(understood: Understanding, weighed: Weighed): Verdict {
   const { request, judged, score, vocabulary, rules } = weighed;
   const named = namedCategories(understood);
-  const relevant = narrow(named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged, understood.sides);
+  const relevant = narrow(
+    named.length > 0 ? judged.filter((item) => named.includes(item.type)) : judged,
+    understood.sides,
+  );
   const short = inShort(relevant, weighed, named.length > 0);
   switch (formOf(understood, request.query)) {
-    case 'multiple_choice': return chooseOption(understood, { request, relevant, score, vocabulary, rules });
-    case 'yes_no': return yesOrNo(understood, relevant, groundsOf(weighed)) ?? short;
-    case 'scoring': return score ? { answer: score.level, because: null } : short;
+    case 'multiple_choice':
+      return chooseOption(understood, { request, relevant, score, vocabulary, rules });
+    case 'yes_no':
+      return yesOrNo(understood, relevant, groundsOf(weighed)) ?? short;
+    case 'scoring':
+      return score ? { answer: score.level, because: null } : short;
     case 'how_much': {
       // "How severe is the worst distortion?" asks for that, not for a rating.
       if (GENERAL_FLAW.test(request.query)) return short;
-      const bare = relevant.some(({ rank }) => rank > 0) ? `${score?.level ?? ''}: ${lowerFirst(short.answer)}` : score?.level;
+      const bare = relevant.some(({ rank }) => rank > 0)
+        ? `${score?.level ?? ''}: ${lowerFirst(short.answer)}`
+        : score?.level;
       return named.length > 0 || !score ? short : { answer: bare ?? short.answer, because: null };
     }
-    case 'which': return cannotCompare(understood, request) ?? explain(relevant, weighed, short);
-    default: return explain(relevant, weighed, short);
+    case 'which':
+      return cannotCompare(understood, request) ?? explain(relevant, weighed, short);
+    default:
+      return explain(relevant, weighed, short);
   }
 }
 
-const groundsOf = ({ request: { query, plan }, score, rules, vocabulary }: Weighed): Grounds =>
-  ({ score, rules, query, hasReference: plan.reference_mode === 'Full-Reference', claims: readClaims(query, vocabulary) });
+const groundsOf = ({ request: { query, plan }, score, rules, vocabulary }: Weighed): Grounds => ({
+  score,
+  rules,
+  query,
+  hasReference: plan.reference_mode === 'Full-Reference',
+  claims: readClaims(query, vocabulary),
+});
 
 /** What there is, in short; where it is or what would help, if that was the question. */
 function explain(relevant: readonly Judged[], { request: { query }, rules }: Weighed, short: Verdict): Verdict {
@@ -123,16 +169,26 @@ function explain(relevant: readonly Judged[], { request: { query }, rules }: Wei
 }
 
 /** `named`: the question names distortions, so that the answer speaks of those alone. */
-function inShort(relevant: readonly Judged[], { score, rules }: Pick<Weighed, 'score' | 'rules'>, named: boolean): Verdict {
+function inShort(
+  relevant: readonly Judged[],
+  { score, rules }: Pick<Weighed, 'score' | 'rules'>,
+  named: boolean,
+): Verdict {
   if (relevant.length === 0) return { answer: UNDECIDED, because: null };
   const visible = relevant.filter((item) => item.rank > 0).slice(0, 3);
-  if (visible.length > 0) return { answer: upperFirst(list(visible.map((item) => nameFinding(item, rules)))), because: null };
+  if (visible.length > 0)
+    return { answer: upperFirst(list(visible.map((item) => nameFinding(item, rules)))), because: null };
   if (!named) {
     // That the likeliest of all distortions does not show means that none does.
-    const overall = score ? `${score.value < 2.5 ? ', but' : ':'} the overall quality is ${score.level.toLowerCase()}` : '';
+    const overall = score
+      ? `${score.value < 2.5 ? ', but' : ':'} the overall quality is ${score.level.toLowerCase()}`
+      : '';
     return { answer: `No distortion stands out${overall}`, because: null };
   }
-  return { answer: `No visible ${list([...new Set(relevant.slice(0, 3).map((item) => nounOf(item, rules)))], 'or')}`, because: null };
+  return {
+    answer: `No visible ${list([...new Set(relevant.slice(0, 3).map((item) => nounOf(item, rules)))], 'or')}`,
+    because: null,
+  };
 }
 
 export function namedCategories({ distortions }: Pick<Understanding, 'distortions'>): DistortionCategory[] {
@@ -140,15 +196,25 @@ export function namedCategories({ distortions }: Pick<Understanding, 'distortion
 }
 
 /** Findings, measurements, places and tools: what was looked at for this question, and nothing that was not. */
-function usedEvidence({ evidence }: SummaryRequest, judged: readonly Judged[], score: QualityScore | null): Record<string, unknown> {
+function usedEvidence(
+  { evidence }: SummaryRequest,
+  judged: readonly Judged[],
+  score: QualityScore | null,
+): Record<string, unknown> {
   const tools = Object.entries(evidence.quality_scores ?? {}).flatMap(([object, scores]) =>
-    Object.entries(scores).map(([distortion, [tool, value]]) => ({ object, distortion, tool, score: value })));
+    Object.entries(scores).map(([distortion, [tool, value]]) => ({ object, distortion, tool, score: value })),
+  );
   const measurements = judged.flatMap(({ object, type, measurements: values }) =>
-    Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [{ object, distortion: type, name, value }])));
+    Object.entries(values).flatMap(([name, value]) =>
+      value === null ? [] : [{ object, distortion: type, name, value }],
+    ),
+  );
   return {
     distortion_analysis: judged.map(({ object, type, severity }) => ({ object, type, severity })),
     measurements,
-    places: judged.flatMap(({ object, type, place }) => (place ? [{ object, distortion: type, where: place.where, map: place.map }] : [])),
+    places: judged.flatMap(({ object, type, place }) =>
+      place ? [{ object, distortion: type, where: place.where, map: place.map }] : [],
+    ),
     quality_scores: tools,
     quality_score: score?.value ?? null,
     interval: score?.interval ?? null,

@@ -5,7 +5,8 @@ import type { Understanding } from '../query/parse-query.ts';
 import type { Grounds, Verdict } from './yes-no.ts';
 
 const COMPARATIVE = /\b(?:more|less|\w+er)\b.*\bthan\b/i;
-const REFERENCE_FIRST = /^\W*(?:is|are|was|were|does|did|has|have|had)\s+(?:the\s+)?(?:original|reference|source|pristine)\b/i;
+const REFERENCE_FIRST =
+  /^\W*(?:is|are|was|were|does|did|has|have|had)\s+(?:the\s+)?(?:original|reference|source|pristine)\b/i;
 const MORE_LIGHT = /\b(?:brighter|lighter)\b/i;
 const LESS_LIGHT = /\b(?:darker|dimmer)\b/i;
 
@@ -16,11 +17,15 @@ const LESS_LIGHT = /\b(?:darker|dimmer)\b/i;
 export function againstReference(understood: Understanding, worst: Judged, { query, rules }: Grounds): Verdict | null {
   if (!understood.comparesWithReference || understood.distortions === null || !COMPARATIVE.test(query)) return null;
   const isReversed = REFERENCE_FIRST.test(query);
-  if (worst.type === 'Brightness change' && (MORE_LIGHT.test(query) || LESS_LIGHT.test(query))) return ofLight(worst, MORE_LIGHT.test(query) !== isReversed, rules);
+  if (worst.type === 'Brightness change' && (MORE_LIGHT.test(query) || LESS_LIGHT.test(query)))
+    return ofLight(worst, MORE_LIGHT.test(query) !== isReversed, rules);
   if (worst.rank === 0) return UNCHANGED;
   // "Is it blurrier?" and "is the original sharper?" are both confirmed by blur.
   const isConfirmed = (understood.polarity === 'asks_for_flaw') !== isReversed;
-  return { answer: `${isConfirmed ? (worst.rank > 1 ? 'Yes' : 'Slightly') : 'No'}: ${nameFinding(worst, rules)}`, because: null };
+  return {
+    answer: `${isConfirmed ? (worst.rank > 1 ? 'Yes' : 'Slightly') : 'No'}: ${nameFinding(worst, rules)}`,
+    because: null,
+  };
 }
 
 const UNCHANGED: Verdict = { answer: 'No: no visible difference', because: null };
@@ -28,5 +33,8 @@ const UNCHANGED: Verdict = { answer: 'No: no visible difference', because: null 
 function ofLight(worst: Judged, asksForMore: boolean, rules: Grounds['rules']): Verdict | null {
   if (worst.rank === 0) return UNCHANGED;
   if (worst.side === null) return null;
-  return { answer: `${(worst.side === 'overexposure') === asksForMore ? 'Yes' : 'No'}: ${nameFinding(worst, rules)}`, because: null };
+  return {
+    answer: `${(worst.side === 'overexposure') === asksForMore ? 'Yes' : 'No'}: ${nameFinding(worst, rules)}`,
+    because: null,
+  };
 }

@@ -38,14 +38,20 @@ export function yesOrNo(understood: Understanding, judged: readonly Judged[], gr
   if (compared) return compared;
   if (distortions && worst) {
     // "Overexposed or underexposed?" is not answered by "no".
-    const absent = understood.alternatives && !understood.sides.has(worst.type) && !/\bor (not|no)\b/i.test(grounds.query) ? 'Neither' : 'No';
+    const absent =
+      understood.alternatives && !understood.sides.has(worst.type) && !/\bor (not|no)\b/i.test(grounds.query)
+        ? 'Neither'
+        : 'No';
     const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
     const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
     const noun = nounOf(worst, rules);
     // "Legible or too blurry?" offers two answers, and neither is yes or no.
     if (understood.alternatives && polarity === null) return null;
     // "Slightly: slight blur" would say it twice.
-    const told = worst.rank === 1 && !/^(low|excessive) /.test(noun) ? nameFinding(worst, rules).replace(/^slight /, 'some ') : nameFinding(worst, rules);
+    const told =
+      worst.rank === 1 && !/^(low|excessive) /.test(noun)
+        ? nameFinding(worst, rules).replace(/^slight /, 'some ')
+        : nameFinding(worst, rules);
     return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${told}`, because: null };
   }
   // The named distortions could not be judged: the overall score would answer another question.
@@ -53,20 +59,40 @@ export function yesOrNo(understood: Understanding, judged: readonly Judged[], gr
   if (!score) return null;
   const good = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
   const bad = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
-  return { answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`, because: null };
+  return {
+    answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`,
+    because: null,
+  };
 }
 
 /** "Is it blurry and noisy?" asks two things at once: both are told, and the first word says whether they agree. */
-function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Judged[], { rules, claims }: Grounds): Verdict {
+function eachOf(
+  { polarity, alternatives }: Understanding,
+  relevant: readonly Judged[],
+  { rules, claims }: Grounds,
+): Verdict {
   const present = relevant.filter((item) => item.rank > 0);
   const absent = relevant.filter((item) => item.rank === 0);
   const praises = polarity === 'asks_for_virtue';
   const claimed = claims.filter(({ judges }) => judges);
-  const agreeing = relevant.filter(({ type, rank }) => (claimed.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0));
-  const word = agreeing.length === relevant.length ? 'Yes' : agreeing.length === 0 ? 'No' : alternatives && !praises ? 'Yes' : 'Partly';
+  const agreeing = relevant.filter(
+    ({ type, rank }) => (claimed.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0),
+  );
+  const word =
+    agreeing.length === relevant.length
+      ? 'Yes'
+      : agreeing.length === 0
+        ? 'No'
+        : alternatives && !praises
+          ? 'Yes'
+          : 'Partly';
   const told = [
     ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),
-    ...(absent.length > 0 ? [`no visible ${list([...new Set(absent.map((item) => nameFinding(item, rules).replace(/^no visibl[ey] /, '')))], 'or')}`] : []),
+    ...(absent.length > 0
+      ? [
+          `no visible ${list([...new Set(absent.map((item) => nameFinding(item, rules).replace(/^no visibl[ey] /, '')))], 'or')}`,
+        ]
+      : []),
   ];
   // All as the question says it, so that there is no "but".
   return { answer: `${word}: ${told.join(agreeing.length === relevant.length ? ' and ' : ', but ')}`, because: null };
@@ -75,13 +101,22 @@ function eachOf({ polarity, alternatives }: Understanding, relevant: readonly Ju
 const COMPARES = /\b(more|worse|stronger|less|weaker|milder|\w+ier)\b.*\bthan\b/i;
 
 /** "Is the noise worse than the blur?": the first distortion that is named against the second. */
-function compare({ distortions }: Understanding, relevant: readonly Judged[], { query, rules }: Grounds): Verdict | null {
+function compare(
+  { distortions }: Understanding,
+  relevant: readonly Judged[],
+  { query, rules }: Grounds,
+): Verdict | null {
   const word = COMPARES.exec(query)?.[1];
-  const [first, second] = [...new Set(Object.values(distortions ?? {}).flat())].map((category) => relevant.find(({ type }) => type === category));
+  const [first, second] = [...new Set(Object.values(distortions ?? {}).flat())].map((category) =>
+    relevant.find(({ type }) => type === category),
+  );
   if (!word || !first || !second) return null;
   const [worst] = rankFindings([second, first]);
   const isTie = first.rank === second.rank && (first.strength ?? first.rank) === (second.strength ?? second.rank);
   const isMore = !isTie && worst === first;
   const asksForLess = /^(less|weaker|milder)$/i.test(word);
-  return { answer: `${isTie ? 'No' : isMore !== asksForLess ? 'Yes' : 'No'}: ${nameFinding(first, rules)} and ${nameFinding(second, rules)}`, because: null };
+  return {
+    answer: `${isTie ? 'No' : isMore !== asksForLess ? 'Yes' : 'No'}: ${nameFinding(first, rules)} and ${nameFinding(second, rules)}`,
+    because: null,
+  };
 }

@@ -15,10 +15,20 @@ type Values = Record<string, number | null>;
 
 /** One grade per category, strongest first. */
 export function gradeRegion(object: string, measured: MeasuredRegion, rules: SeverityRules): Grade[] {
-  return [...rules.categories].map(([category, { name, indicators }]) => {
-    const readings = indicators.map((indicator) => read(indicator, measured)).toSorted((a, b) => b.strength - a.strength);
-    return gradeOf(object, category, name, weigh(readings, measured.values[seenName(category)] ?? null), measured.values);
-  }).toSorted((a, b) => b.strength - a.strength);
+  return [...rules.categories]
+    .map(([category, { name, indicators }]) => {
+      const readings = indicators
+        .map((indicator) => read(indicator, measured))
+        .toSorted((a, b) => b.strength - a.strength);
+      return gradeOf(
+        object,
+        category,
+        name,
+        weigh(readings, measured.values[seenName(category)] ?? null),
+        measured.values,
+      );
+    })
+    .toSorted((a, b) => b.strength - a.strength);
 }
 
 /** The sidecar's measurement of what its fitted machine sees of a category. */
@@ -39,7 +49,10 @@ interface Weighed {
 function weigh(readings: readonly Reading[], seen: number | null): Weighed {
   const lead = readings[0]?.strength ?? 0;
   if (seen === null) return { readings, strength: lead, seen };
-  const certain = Math.max(0, ...readings.filter(({ indicator }) => !indicator.relative).map((reading) => reading.strength));
+  const certain = Math.max(
+    0,
+    ...readings.filter(({ indicator }) => !indicator.relative).map((reading) => reading.strength),
+  );
   const strength = Math.max(seen, certain);
   const scale = lead > 0 ? strength / lead : 0;
   return { readings: readings.map((reading) => ({ ...reading, strength: reading.strength * scale })), strength, seen };
@@ -55,8 +68,9 @@ interface Reading {
 
 function read(indicator: Indicator, { values, reference }: MeasuredRegion): Reading {
   const value = values[indicator.measurement] ?? null;
-  const original = indicator.relative ? reference?.[indicator.measurement] ?? null : null;
-  if (value === null || isExplained(indicator, values, reference !== null)) return { indicator, value, original, strength: 0 };
+  const original = indicator.relative ? (reference?.[indicator.measurement] ?? null) : null;
+  if (value === null || isExplained(indicator, values, reference !== null))
+    return { indicator, value, original, strength: 0 };
   return { indicator, value, original, strength: strengthOf(indicator, relativeTo(original, indicator, value)) };
 }
 
@@ -84,12 +98,18 @@ function strengthOf({ side, cuts, clean }: Indicator, value: number): number {
 
 /** Whether the scene explains the value. A reference shows the scene itself, so that most such excuses end there. */
 function isExplained({ unless }: Indicator, values: Values, hasReference: boolean): boolean {
-  const other = unless ? values[unless.measurement] ?? null : null;
+  const other = unless ? (values[unless.measurement] ?? null) : null;
   if (!unless || other === null || (hasReference && !unless.always)) return false;
   return (unless.below !== null && other < unless.below) || (unless.above !== null && other > unless.above);
 }
 
-function gradeOf(object: string, category: DistortionCategory, name: string, { readings, strength, seen }: Weighed, values: Values): Grade {
+function gradeOf(
+  object: string,
+  category: DistortionCategory,
+  name: string,
+  { readings, strength, seen }: Weighed,
+  values: Values,
+): Grade {
   const lead = readings[0];
   return {
     object_name: object,
@@ -98,7 +118,9 @@ function gradeOf(object: string, category: DistortionCategory, name: string, { r
     strength: Math.round(Math.min(5, strength) * 100) / 100,
     confidence: confidenceOf(strength, seen ?? lead?.value ?? null),
     measurements: {
-      ...Object.fromEntries(readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null])),
+      ...Object.fromEntries(
+        readings.map(({ indicator: { measurement } }) => [measurement, values[measurement] ?? null]),
+      ),
       ...(seen === null ? {} : { [seenName(category)]: seen }),
     },
     // Where no measurement shows what the machine sees, the sides cannot be told apart.
@@ -111,8 +133,13 @@ function gradeOf(object: string, category: DistortionCategory, name: string, { r
 /** The strongest reading of each side that is told apart; a side that could not be measured is not listed. */
 function sidesOf(readings: readonly Reading[]): Record<string, Severity> {
   // Strongest first: reversed, so that it is what stays.
-  return Object.fromEntries(readings.toReversed().flatMap(({ indicator: { shows }, value, strength }) =>
-    (shows === null || value === null ? [] : [[shows, severityOf(strength)]])));
+  return Object.fromEntries(
+    readings
+      .toReversed()
+      .flatMap(({ indicator: { shows }, value, strength }) =>
+        shows === null || value === null ? [] : [[shows, severityOf(strength)]],
+      ),
+  );
 }
 
 export function severityOf(strength: number): Severity {
@@ -140,7 +167,10 @@ function explain(reading: Reading | undefined): string {
 }
 
 /** What the value is held against, so that the words agree with the number beside them whatever the strength came from. */
-function compare({ indicator: { typical, clean, cuts, digits, side }, original, strength }: Reading, value: number): string {
+function compare(
+  { indicator: { typical, clean, cuts, digits, side }, original, strength }: Reading,
+  value: number,
+): string {
   const quote = (number: number): string => number.toFixed(digits);
   if (original !== null) return `the reference has ${quote(original)}`;
   const [low = 0, high = 0] = clean;
@@ -149,5 +179,7 @@ function compare({ indicator: { typical, clean, cuts, digits, side }, original, 
   if (strength >= 1) return usual;
   // Outside the usual range is not yet visible: below the first cut the comparison is with that.
   const isBeyond = side === 'above' ? value >= first : value <= first;
-  return isBeyond ? `${usual}, but the rest of the picture does not bear a flaw out` : `a flaw shows only ${side === 'above' ? 'from' : 'below'} about ${quote(first)}`;
+  return isBeyond
+    ? `${usual}, but the rest of the picture does not bear a flaw out`
+    : `a flaw shows only ${side === 'above' ? 'from' : 'below'} about ${quote(first)}`;
 }

@@ -5,7 +5,11 @@ import { is, opensClause, type Segment } from './segments.ts';
 export type AskedPolarity = 'asks_for_flaw' | 'asks_for_virtue';
 
 /** `recognised` is false where the form is only the best guess. */
-export function recogniseForm(segments: readonly Segment[], hasOptions: boolean, endsWithQuestionMark: boolean): { form: AnswerForm; recognised: boolean } {
+export function recogniseForm(
+  segments: readonly Segment[],
+  hasOptions: boolean,
+  endsWithQuestionMark: boolean,
+): { form: AnswerForm; recognised: boolean } {
   if (hasOptions) return { form: 'multiple_choice', recognised: true };
   const cues = segments.map((segment, index) => cueAt(segments, segment, index)).filter((cue) => cue !== null);
   const question = cues.find((cue) => cue !== 'scoring');
@@ -38,8 +42,14 @@ function cueAfterHow(segments: readonly Segment[], index: number): AnswerForm | 
 /** At the start of a clause, or after a lead-in without a verb of its own ("and", "so", "then"). */
 function beginsQuestion(segments: readonly Segment[], segment: Segment, index: number): boolean {
   const before = segments[index - 1];
-  return opensClause(segment) || before === undefined || before.excluded || is(before, 'request')
-    || (is(before, 'conjunction', 'adverb') && index >= 2 && opensClause(before)) || (index === 1 && is(before, 'conjunction', 'adverb'));
+  return (
+    opensClause(segment) ||
+    before === undefined ||
+    before.excluded ||
+    is(before, 'request') ||
+    (is(before, 'conjunction', 'adverb') && index >= 2 && opensClause(before)) ||
+    (index === 1 && is(before, 'conjunction', 'adverb'))
+  );
 }
 
 /** Null when nothing was judged, or when the query offers both ("legible or too blurry"). */
@@ -49,13 +59,19 @@ export function recognisePolarity(segments: readonly Segment[]): AskedPolarity |
     .filter((judgement) => judgement.polarity !== null);
   const named = judgements.filter(({ segment }) => is(segment, 'distortion'));
   const general = judgements.filter(({ segment }) => !is(segment, 'distortion'));
-  const offersChoice = segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
+  const offersChoice =
+    segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
   if (offersChoice) return null;
   // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for. "Is the noise visible?" only asks whether it is there.
   const last = named.at(-1)?.segment.start;
-  const verdict = general.find(({ segment }) => last === undefined || (segment.start > last && !PRESENCE.test(segment.words))) ?? named[0] ?? general[0];
+  const verdict =
+    general.find(({ segment }) => last === undefined || (segment.start > last && !PRESENCE.test(segment.words))) ??
+    named[0] ??
+    general[0];
   if (!verdict) return null;
-  return (verdict.polarity === 'flaw') === isSecondThought(segments, verdict.segment, judgements[0]?.segment) ? 'asks_for_virtue' : 'asks_for_flaw';
+  return (verdict.polarity === 'flaw') === isSecondThought(segments, verdict.segment, judgements[0]?.segment)
+    ? 'asks_for_virtue'
+    : 'asks_for_flaw';
 }
 
 const PRESENCE = /^(visible|discernible|recogni[sz]able|identifiable|distinguishable|noticeable|visibility|be seen)$/;
@@ -64,7 +80,13 @@ const PRESENCE = /^(visible|discernible|recogni[sz]able|identifiable|distinguish
 function isSecondThought(segments: readonly Segment[], verdict: Segment, first: Segment | undefined): boolean {
   const or = segments.findIndex((segment, index) => segment.words === 'or' && is(segments[index + 1], 'auxiliary'));
   const start = segments[or]?.start;
-  return start !== undefined && is(segments[0], 'auxiliary', 'form') && verdict.start > start && first !== undefined && first.start > start;
+  return (
+    start !== undefined &&
+    is(segments[0], 'auxiliary', 'form') &&
+    verdict.start > start &&
+    first !== undefined &&
+    first.start > start
+  );
 }
 
 function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {
@@ -79,7 +101,8 @@ function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virt
   const isExcessive = before.some((word) => is(word, 'excess'));
   const own = segment.meaning?.polarity ?? null;
   // "too sharp" complains, and so does "lacks contrast", where the word itself is neutral.
-  const spoken = isExcessive || (own === 'virtue' && isWanted(segments, index)) ? 'flaw' : own ?? (isNegated ? 'virtue' : null);
+  const spoken =
+    isExcessive || (own === 'virtue' && isWanted(segments, index)) ? 'flaw' : (own ?? (isNegated ? 'virtue' : null));
   if (!isNegated || spoken === null) return spoken;
   return spoken === 'flaw' ? 'virtue' : 'flaw';
 }
@@ -87,15 +110,25 @@ function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virt
 /** "Is the exposure right?" praises; "the right side" and "is he right?" do not. */
 function isRight(segments: readonly Segment[], segment: Segment, index: number): boolean {
   const [before, next] = [segments[index - 1], segments[index + 1]];
-  return segment.words === 'right' && (next === undefined || opensClause(next)) && !opensClause(segment) && !is(before, 'pronoun', 'determiner', 'preposition', 'conjunction', 'auxiliary')
-    && segments.slice(0, index).some((earlier) => is(earlier, 'distortion') && earlier.meaning?.polarity === null);
+  return (
+    segment.words === 'right' &&
+    (next === undefined || opensClause(next)) &&
+    !opensClause(segment) &&
+    !is(before, 'pronoun', 'determiner', 'preposition', 'conjunction', 'auxiliary') &&
+    segments.slice(0, index).some((earlier) => is(earlier, 'distortion') && earlier.meaning?.polarity === null)
+  );
 }
 
 /** "Could it be sharper?", "does it need to be brighter?": who wants more of a virtue complains, unless it is compared with something. */
 function isWanted(segments: readonly Segment[], index: number): boolean {
   const isComparative = /er$/.test(segments[index]?.words ?? '') || segments[index - 1]?.words === 'more';
-  return isComparative && segments.slice(Math.max(0, index - 5), index).some(({ words }) => /^(could|should|might|must|needs?)$/.test(words))
-    && !segments.slice(index).some((later) => is(later, 'than') || /\bthan\b/.test(later.words));
+  return (
+    isComparative &&
+    segments
+      .slice(Math.max(0, index - 5), index)
+      .some(({ words }) => /^(could|should|might|must|needs?)$/.test(words)) &&
+    !segments.slice(index).some((later) => is(later, 'than') || /\bthan\b/.test(later.words))
+  );
 }
 
 /** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") is no negation. */
@@ -103,7 +136,12 @@ function modifiersBefore(segments: readonly Segment[], index: number): Segment[]
   const found: Segment[] = [];
   for (let position = index - 1; position >= Math.max(0, index - 3); position -= 1) {
     const segment = segments[position];
-    if (!segment || !is(segment, 'adverb', 'negation', 'excess', 'determiner', 'level') || opensClause(segments[position + 1] ?? segment)) break;
+    if (
+      !segment ||
+      !is(segment, 'adverb', 'negation', 'excess', 'determiner', 'level') ||
+      opensClause(segments[position + 1] ?? segment)
+    )
+      break;
     if (!(is(segment, 'auxiliary') && opensClause(segment))) found.push(segment);
   }
   return found;

@@ -12,7 +12,8 @@ interface Marker {
 }
 
 /** "A.", "A)", "(A)", "[A]", "A:", "1.", "A - ", "A = ", "Option A:" at the start of a line or after a space. */
-const MARKER = /(?<![^\s,;:.?!/|])(?:option[^\S\n])?(?:[([]?([A-Za-z]|\d{1,2})[.):\]、](?=\s|$)|([A-Za-z])[^\S\n]?[-–—=](?=\s))[^\S\n]*/gi;
+const MARKER =
+  /(?<![^\s,;:.?!/|])(?:option[^\S\n])?(?:[([]?([A-Za-z]|\d{1,2})[.):\]、](?=\s|$)|([A-Za-z])[^\S\n]?[-–—=](?=\s))[^\S\n]*/gi;
 /** What comes after the last option on its line and is addressed to the assistant. */
 const INSTRUCTION = /[.?!;]?\s+(?:please\s+)?(?:answer|choose|select|pick|reply|respond|give|explain|only)\b/i;
 
@@ -39,11 +40,15 @@ function findMarkers(text: string): Marker[] {
 
 function readOption(text: string, marker: Marker, next: Marker | undefined): AnswerOption {
   const rest = text.slice(marker.end, next?.start);
-  const line = next ? rest : (rest.split('\n', 1)[0] ?? '').split(INSTRUCTION, 1)[0] ?? '';
+  const line = next ? rest : ((rest.split('\n', 1)[0] ?? '').split(INSTRUCTION, 1)[0] ?? '');
   return { letter: marker.label, text: tidy(line) };
 }
 
-const tidy = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/[,;.]+$/, '');
+const tidy = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[,;.]+$/, '');
 
 function letterChoices(choices: readonly string[], written: readonly AnswerOption[]): AnswerOption[] {
   const taken = new Set(written.map((option) => option.text.toLowerCase()));
@@ -58,7 +63,9 @@ function letterChoices(choices: readonly string[], written: readonly AnswerOptio
 /** Choices that already carry their letters ("A. Blur") would otherwise be lettered twice. */
 function withoutOwnLabels(choices: readonly string[]): string[] {
   const labelled = choices.map((choice) => /^\s*[([]?([A-Za-z]|\d{1,2})[.):\]]\s+(.*)$/s.exec(choice));
-  const inOrder = labelled.every((match, index) => match?.[1]?.toUpperCase() === String.fromCharCode(65 + index) || match?.[1] === String(index + 1));
+  const inOrder = labelled.every(
+    (match, index) => match?.[1]?.toUpperCase() === String.fromCharCode(65 + index) || match?.[1] === String(index + 1),
+  );
   return choices.map((choice, index) => tidy((inOrder ? labelled[index]?.[2] : null) ?? choice));
 }
 

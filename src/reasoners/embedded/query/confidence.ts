@@ -33,7 +33,10 @@ export interface Doubts {
   length: number;
 }
 
-export interface ConfidenceWeights { intercept: number; doubts: Readonly<Record<keyof Doubts, number>> }
+export interface ConfidenceWeights {
+  intercept: number;
+  doubts: Readonly<Record<keyof Doubts, number>>;
+}
 
 export interface Reading {
   segments: readonly Segment[];
@@ -50,16 +53,40 @@ export interface Reading {
   isForeign: (word: string) => boolean;
 }
 
-const NAMES = ['unknown_words', 'unlisted_objects', 'slips', 'bare_objects', 'passing_things', 'told_parts', 'combinations', 'mixed_subject', 'vague_subject', 'unrecognised_form', 'length'] as const satisfies readonly (keyof Doubts)[];
+const NAMES = [
+  'unknown_words',
+  'unlisted_objects',
+  'slips',
+  'bare_objects',
+  'passing_things',
+  'told_parts',
+  'combinations',
+  'mixed_subject',
+  'vague_subject',
+  'unrecognised_form',
+  'length',
+] as const satisfies readonly (keyof Doubts)[];
 const Weight = Type.Number({ maximum: 0 });
-const ConfidenceFile = defineModel('PlannerConfidence', Type.Object({
-  fitted_on: Type.String({ minLength: 1 }),
-  intercept: Type.Number(),
-  doubts: Type.Object(Object.fromEntries(NAMES.map((name) => [name, Weight])) as Record<keyof Doubts, typeof Weight>, { additionalProperties: false }),
-}, { additionalProperties: false }));
+const ConfidenceFile = defineModel(
+  'PlannerConfidence',
+  Type.Object(
+    {
+      fitted_on: Type.String({ minLength: 1 }),
+      intercept: Type.Number(),
+      doubts: Type.Object(
+        Object.fromEntries(NAMES.map((name) => [name, Weight])) as Record<keyof Doubts, typeof Weight>,
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
 
 export function loadConfidenceWeights(path: string): ConfidenceWeights {
-  const { intercept, doubts }: Static<typeof ConfidenceFile> = parse(ConfidenceFile, parseYaml(readFileSync(path, 'utf8')));
+  const { intercept, doubts }: Static<typeof ConfidenceFile> = parse(
+    ConfidenceFile,
+    parseYaml(readFileSync(path, 'utf8')),
+  );
   return { intercept, doubts };
 }
 
@@ -81,22 +108,60 @@ export function weighConfidence(reading: Reading, { intercept, doubts: weights }
 /** The fit does not see such queries: they are no questions that a person would label. */
 function isReadable({ segments, subject, isQuestion, isForeign, isListed }: Reading, doubts: Doubts): boolean {
   const words = segments.reduce((sum, segment) => sum + segment.wordCount, 0);
-  const isStrange = (segment: Segment): boolean => /[^\p{Script=Latin}\p{N}\p{P}\p{S}\s]/u.test(segment.words)
-    || (segment.meaning === null && !isListed(segment.words) && /[^\p{ASCII}]/u.test(segment.words));
+  const isStrange = (segment: Segment): boolean =>
+    /[^\p{Script=Latin}\p{N}\p{P}\p{S}\s]/u.test(segment.words) ||
+    (segment.meaning === null && !isListed(segment.words) && /[^\p{ASCII}]/u.test(segment.words));
   const foreign = segments.filter((segment) => isForeign(segment.words) || isStrange(segment)).length;
   const hasSubject = subject.quality + subject.other > 0;
   // Who gives orders to the machine does not ask about a picture; a heap of words without grammar says nothing of which belongs to which.
   const commandsMachine = segments.some((segment) => is(segment, 'machine'));
-  const isHeap = words > MAX_HEAP && !segments.some((segment, index) => is(segment, ...FUNCTION_WORDS, 'form', 'request', 'verb') || (index > 0 && segment.boundary !== 'none'));
-  return isQuestion && !commandsMachine && !isHeap && words <= LONG_QUESTION && hasSubject && foreign * 5 < words && doubts.unknown_words <= MAX_UNKNOWN_SHARE;
+  const isHeap =
+    words > MAX_HEAP &&
+    !segments.some(
+      (segment, index) =>
+        is(segment, ...FUNCTION_WORDS, 'form', 'request', 'verb') || (index > 0 && segment.boundary !== 'none'),
+    );
+  return (
+    isQuestion &&
+    !commandsMachine &&
+    !isHeap &&
+    words <= LONG_QUESTION &&
+    hasSubject &&
+    foreign * 5 < words &&
+    doubts.unknown_words <= MAX_UNKNOWN_SHARE
+  );
 }
 
-const FUNCTION_WORDS: readonly WordClass[] = ['determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'negation', 'excess'];
+const FUNCTION_WORDS: readonly WordClass[] = [
+  'determiner',
+  'preposition',
+  'aside',
+  'purpose',
+  'conjunction',
+  'than',
+  'auxiliary',
+  'pronoun',
+  'adverb',
+  'negation',
+  'excess',
+];
 
-export function doubtsOf({ segments, things, toldParts, subject, categories, formRecognised, isListed }: Reading): Doubts {
+export function doubtsOf({
+  segments,
+  things,
+  toldParts,
+  subject,
+  categories,
+  formRecognised,
+  isListed,
+}: Reading): Doubts {
   let [content, unknown, unlisted] = [0, 0, 0];
   segments.forEach((segment, index) => {
-    if (/^\d+$/.test(segment.words) || (is(segment, ...FUNCTION_WORDS) && !is(segment, 'quality', 'distortion', 'other', 'place'))) return;
+    if (
+      /^\d+$/.test(segment.words) ||
+      (is(segment, ...FUNCTION_WORDS) && !is(segment, 'quality', 'distortion', 'other', 'place'))
+    )
+      return;
     content += segment.wordCount;
     if (segment.meaning || isListed(segment.words)) return;
     if (things.some((mention) => index >= mention.from && index < mention.to)) unlisted += 1;

@@ -5,8 +5,10 @@ import { is, type Segment } from './segments.ts';
 
 /** "Noise in the shadows", "are the highlights tinted": where another distortion is named beside them, these say only where. */
 export function withoutPlaces(segments: readonly Segment[]): Segment[] {
-  const isPlace = (segment: Segment, index: number): boolean => is(segment, 'distortion') && is(segment, 'place')
-    && !is(is(segments[index - 1], 'determiner', 'quality') ? segments[index - 2] : segments[index - 1], 'conjunction');
+  const isPlace = (segment: Segment, index: number): boolean =>
+    is(segment, 'distortion') &&
+    is(segment, 'place') &&
+    !is(is(segments[index - 1], 'determiner', 'quality') ? segments[index - 2] : segments[index - 1], 'conjunction');
   const isNamedBeside = segments.some((segment, index) => is(segment, 'distortion') && !isPlace(segment, index));
   return isNamedBeside ? segments.filter((segment, index) => !isPlace(segment, index)) : [...segments];
 }
@@ -14,7 +16,10 @@ export function withoutPlaces(segments: readonly Segment[]): Segment[] {
 /** In the order of the text; a treatment ("denoising") comes after what it is said to have done. */
 export function namedCategories(texts: readonly (readonly Segment[])[]): DistortionCategory[] {
   const segments = texts.flat();
-  const ordered = [...segments.filter((segment) => is(segment, 'distortion')), ...segments.filter((segment) => is(segment, 'process'))];
+  const ordered = [
+    ...segments.filter((segment) => is(segment, 'distortion')),
+    ...segments.filter((segment) => is(segment, 'process')),
+  ];
   return [...new Set(ordered.flatMap((segment) => segment.meaning?.category ?? []))];
 }
 
@@ -22,11 +27,17 @@ export function namedCategories(texts: readonly (readonly Segment[])[]): Distort
 export function namedSides(segments: readonly Segment[]): Map<DistortionCategory, string> {
   const mentions = segments.filter((segment) => is(segment, 'distortion') && !segment.excluded);
   const categories = new Set(mentions.flatMap((segment) => segment.meaning?.category ?? []));
-  return new Map([...categories].flatMap((category) => {
-    const sides = new Set(mentions.filter((segment) => segment.meaning?.category === category).map((segment) => segment.meaning?.side ?? null));
-    const [side] = sides;
-    return sides.size === 1 && side ? [[category, side]] : [];
-  }));
+  return new Map(
+    [...categories].flatMap((category) => {
+      const sides = new Set(
+        mentions
+          .filter((segment) => segment.meaning?.category === category)
+          .map((segment) => segment.meaning?.side ?? null),
+      );
+      const [side] = sides;
+      return sides.size === 1 && side ? [[category, side]] : [];
+    }),
+  );
 }
 
 /** `Object.fromEntries` makes even "__proto__" an ordinary key of its own. */
@@ -46,7 +57,10 @@ interface Group {
 }
 
 /** "Is the sky noisy and the car blurry?" alternates thing and flaw, so each keeps its own; anything else is meant jointly. */
-function pairClauses(segments: readonly Segment[], objects: readonly ObjectMention[]): [string, DistortionCategory[]][] | null {
+function pairClauses(
+  segments: readonly Segment[],
+  objects: readonly ObjectMention[],
+): [string, DistortionCategory[]][] | null {
   const groups = groupMentions(segments, objects);
   if (groups.length < 4 || groups.length % 2 !== 0) return null;
   const pairs: [string, DistortionCategory[]][] = [];
@@ -55,7 +69,9 @@ function pairClauses(segments: readonly Segment[], objects: readonly ObjectMenti
     const things = pair.find((group) => group?.kind === 'object');
     const flaws = pair.find((group) => group?.kind === 'distortion');
     if (!things || !flaws) return null;
-    pairs.push(...things.names.map((name): [string, DistortionCategory[]] => [name, flaws.names as DistortionCategory[]]));
+    pairs.push(
+      ...things.names.map((name): [string, DistortionCategory[]] => [name, flaws.names as DistortionCategory[]]),
+    );
   }
   return pairs;
 }

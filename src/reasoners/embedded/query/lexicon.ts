@@ -13,10 +13,25 @@ import { createSpeller, type Speller } from './spelling.ts';
 export type Polarity = 'flaw' | 'virtue';
 export type AnswerForm = 'scoring' | 'multiple_choice' | 'yes_no' | 'how_much' | 'which' | 'explanation';
 export type WordClass =
-  | 'distortion' | 'process' | 'quality' | 'assess' | 'other' | 'taste'
-  | 'picture' | 'place' | 'medium' | 'abstraction' | 'reference' | 'exclusion' | 'form' | 'request' | 'level' | 'machine' | 'tool'
+  | 'distortion'
+  | 'process'
+  | 'quality'
+  | 'assess'
+  | 'other'
+  | 'taste'
+  | 'picture'
+  | 'place'
+  | 'medium'
+  | 'abstraction'
+  | 'reference'
+  | 'exclusion'
+  | 'form'
+  | 'request'
+  | 'level'
+  | 'machine'
+  | 'tool'
   | GrammarClass;
-type GrammarClass = typeof GRAMMAR_CLASSES[number];
+type GrammarClass = (typeof GRAMMAR_CLASSES)[number];
 
 /** What a phrase means; a phrase that stands in several lists has several classes. */
 export interface Meaning {
@@ -48,38 +63,85 @@ export interface Lexicon {
 }
 
 const GRAMMAR_CLASSES = [
-  'determiner', 'preposition', 'aside', 'purpose', 'conjunction', 'than', 'auxiliary', 'pronoun', 'adverb', 'verb', 'attribute', 'negation', 'excess',
+  'determiner',
+  'preposition',
+  'aside',
+  'purpose',
+  'conjunction',
+  'than',
+  'auxiliary',
+  'pronoun',
+  'adverb',
+  'verb',
+  'attribute',
+  'negation',
+  'excess',
 ] as const;
 const FORMS = ['scoring', 'how_much', 'which', 'explanation', 'yes_no'] as const;
 const PLAIN_LISTS = {
-  pictures: 'picture', places: 'place', media: 'medium', abstractions: 'abstraction', reference: 'reference',
-  exclusions: 'exclusion', requests: 'request', levels: 'level', machine: 'machine',
+  pictures: 'picture',
+  places: 'place',
+  media: 'medium',
+  abstractions: 'abstraction',
+  reference: 'reference',
+  exclusions: 'exclusion',
+  requests: 'request',
+  levels: 'level',
+  machine: 'machine',
 } as const satisfies Record<string, WordClass>;
 
 const Phrases = Type.Array(Type.String({ minLength: 1 }));
-const ByPolarity = Type.Object({
-  flaw: Type.Optional(Phrases), virtue: Type.Optional(Phrases), neutral: Type.Optional(Phrases), process: Type.Optional(Phrases),
-  sides: Type.Optional(Type.Record(Type.String(), Phrases)),
-}, { additionalProperties: false });
+const ByPolarity = Type.Object(
+  {
+    flaw: Type.Optional(Phrases),
+    virtue: Type.Optional(Phrases),
+    neutral: Type.Optional(Phrases),
+    process: Type.Optional(Phrases),
+    sides: Type.Optional(Type.Record(Type.String(), Phrases)),
+  },
+  { additionalProperties: false },
+);
 const recordOf = <K extends string, S extends TSchema>(keys: readonly K[], schema: S) =>
   Type.Object(Object.fromEntries(keys.map((key) => [key, schema])) as Record<K, S>, { additionalProperties: false });
 
-const LexiconFile = defineModel('Lexicon', Type.Object({
-  distortions: recordOf(DISTORTION_CATEGORIES, ByPolarity),
-  quality: recordOf(['flaw', 'virtue', 'neutral', 'assess'], Phrases),
-  other: recordOf(['strong', 'weak'], Phrases),
-  pictures: Phrases, places: Phrases, media: Phrases, abstractions: Phrases, reference: Phrases, exclusions: Phrases,
-  requests: Phrases, levels: Phrases, machine: Phrases,
-  forms: recordOf(FORMS, Phrases),
-  grammar: recordOf(GRAMMAR_CLASSES, Phrases),
-  ambiguous: Phrases,
-  compound_heads: Phrases,
-  nouns: Phrases,
-}, { additionalProperties: false }));
+const LexiconFile = defineModel(
+  'Lexicon',
+  Type.Object(
+    {
+      distortions: recordOf(DISTORTION_CATEGORIES, ByPolarity),
+      quality: recordOf(['flaw', 'virtue', 'neutral', 'assess'], Phrases),
+      other: recordOf(['strong', 'weak'], Phrases),
+      pictures: Phrases,
+      places: Phrases,
+      media: Phrases,
+      abstractions: Phrases,
+      reference: Phrases,
+      exclusions: Phrases,
+      requests: Phrases,
+      levels: Phrases,
+      machine: Phrases,
+      forms: recordOf(FORMS, Phrases),
+      grammar: recordOf(GRAMMAR_CLASSES, Phrases),
+      ambiguous: Phrases,
+      compound_heads: Phrases,
+      nouns: Phrases,
+    },
+    { additionalProperties: false },
+  ),
+);
 export type LexiconFile = Static<typeof LexiconFile>;
 
 /** Classes whose words may be written with another ending or a slip. */
-const TOPICAL: ReadonlySet<WordClass> = new Set(['distortion', 'process', 'quality', 'other', 'taste', 'picture', 'assess', 'reference']);
+const TOPICAL: ReadonlySet<WordClass> = new Set([
+  'distortion',
+  'process',
+  'quality',
+  'other',
+  'taste',
+  'picture',
+  'assess',
+  'reference',
+]);
 
 /** `english.yaml` and `planner-confidence.yaml` stand beside it, unless another folder is named. */
 export function loadLexicon(path: string, folder = dirname(path)): Lexicon {
@@ -103,12 +165,24 @@ export function buildLexicon(file: LexiconFile, englishFile: EnglishFile, confid
     }
   }
   const english = inflect(englishFile);
-  const verbs = file.grammar.verb.flatMap(expandPhrase).flat().flatMap(verbForms).filter((form) => !english.things.has(form));
+  const verbs = file.grammar.verb
+    .flatMap(expandPhrase)
+    .flat()
+    .flatMap(verbForms)
+    .filter((form) => !english.things.has(form));
   for (const [word, wordClass] of [...english.classes, ...verbs.map((form) => [form, 'verb'] as const)]) {
     if (!root.next.get(word)?.meaning) addPhrase(root, [word], { class: wordClass });
   }
   const nouns = new Set(file.nouns.flatMap(expandPhrase).flat());
-  const known = new Set([...words, ...english.classes.keys(), ...verbs, ...english.things, ...english.foreign, ...nouns, ...file.compound_heads]);
+  const known = new Set([
+    ...words,
+    ...english.classes.keys(),
+    ...verbs,
+    ...english.things,
+    ...english.foreign,
+    ...nouns,
+    ...file.compound_heads,
+  ]);
   for (const word of Object.values(file.grammar).flat().flatMap(expandPhrase).flat()) topical.delete(word);
   const speller = createSpeller(known, topical);
   return {
@@ -152,7 +226,10 @@ function entriesOf(file: LexiconFile): (Entry & { phrases: string[] })[] {
     { class: 'assess', phrases: file.quality.assess },
     { class: 'other', phrases: file.other.strong },
     { class: 'taste', phrases: file.other.weak },
-    ...Object.entries(PLAIN_LISTS).map(([list, wordClass]) => ({ class: wordClass, phrases: file[list as keyof typeof PLAIN_LISTS] })),
+    ...Object.entries(PLAIN_LISTS).map(([list, wordClass]) => ({
+      class: wordClass,
+      phrases: file[list as keyof typeof PLAIN_LISTS],
+    })),
     ...FORMS.map((form) => ({ class: 'form' as const, form, phrases: file.forms[form] })),
     ...GRAMMAR_CLASSES.map((grammar) => ({ class: grammar, phrases: file.grammar[grammar] })),
   ];
@@ -172,16 +249,20 @@ function addPhrase(root: TrieNode, phrase: readonly string[], entry: Entry): voi
   }
   const known = node.meaning;
   if (known?.category && entry.category && known.category !== entry.category) {
-    throw new TypeError(`Expected one distortion category for "${phrase.join(' ')}" but received ${known.category} and ${entry.category}`);
+    throw new TypeError(
+      `Expected one distortion category for "${phrase.join(' ')}" but received ${known.category} and ${entry.category}`,
+    );
   }
   if (entry.side && known?.category !== entry.category) {
-    throw new TypeError(`Expected "${phrase.join(' ')}", which names a side of ${entry.category ?? 'nothing'}, in one of its lists as well`);
+    throw new TypeError(
+      `Expected "${phrase.join(' ')}", which names a side of ${entry.category ?? 'nothing'}, in one of its lists as well`,
+    );
   }
   node.meaning = {
     classes: new Set([...(known?.classes ?? []), entry.class]),
     category: known?.category ?? entry.category ?? null,
     // A named property without a judgement ("contrast") stays neutral, whatever else the word may mean.
-    polarity: known?.category ? known.polarity : known?.polarity ?? entry.polarity ?? null,
+    polarity: known?.category ? known.polarity : (known?.polarity ?? entry.polarity ?? null),
     form: known?.form ?? entry.form ?? null,
     side: known?.side ?? entry.side ?? null,
   };
@@ -192,11 +273,17 @@ function inheritQuality(root: TrieNode, phrase: readonly string[]): void {
   for (const word of phrase) {
     const meaning = root.next.get(word)?.meaning;
     if (meaning?.classes.has('assess')) addPhrase(root, phrase, { class: 'assess' });
-    if (meaning?.classes.has('quality')) addPhrase(root, phrase, { class: 'quality', ...(meaning.polarity && { polarity: meaning.polarity }) });
+    if (meaning?.classes.has('quality'))
+      addPhrase(root, phrase, { class: 'quality', ...(meaning.polarity && { polarity: meaning.polarity }) });
   }
 }
 
-function longestMatch(root: TrieNode, words: readonly string[], start: number, end: number): { length: number; meaning: Meaning } | null {
+function longestMatch(
+  root: TrieNode,
+  words: readonly string[],
+  start: number,
+  end: number,
+): { length: number; meaning: Meaning } | null {
   let node: TrieNode | undefined = root;
   let best: { length: number; meaning: Meaning } | null = null;
   for (let position = start; position < end; position += 1) {

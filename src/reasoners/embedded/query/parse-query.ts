@@ -68,11 +68,17 @@ function understand(query: string, vocabulary: Vocabulary, choices: readonly str
   return { ...understanding, queryType, objects: [], distortions: null, confidence };
 }
 
-interface ReadQuery { understanding: Omit<Understanding, 'confidence'>; reading: Reading }
+interface ReadQuery {
+  understanding: Omit<Understanding, 'confidence'>;
+  reading: Reading;
+}
 
 /** The reading itself and what it rests on, before any doubt: fitting the confidence needs both. */
 export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices: readonly string[] = []): ReadQuery {
-  const { stem: asWritten, options } = splitOptions(cleanText(query), choices.map((choice) => cleanText(choice)));
+  const { stem: asWritten, options } = splitOptions(
+    cleanText(query),
+    choices.map((choice) => cleanText(choice)),
+  );
   const stem = withoutFileNames(asWritten);
   const written = tokenize(stem);
   const mentions = findTools(written, tools, lexicon);
@@ -87,7 +93,10 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
   const isInName = (index: number): boolean => things.some((mention) => index >= mention.from && index < mention.to);
   const named = new Set(segments.filter((segment, index) => is(segment, 'medium') && isInName(index)));
   const told = toldAsides({ text: stem, segments });
-  const subject = weighSubject(spoken.filter((segment) => !named.has(segment) && !told.has(segment)), lexicon);
+  const subject = weighSubject(
+    spoken.filter((segment) => !named.has(segment) && !told.has(segment)),
+    lexicon,
+  );
   const { form, recognised } = recogniseForm(segments, options.length > 0, query.trimEnd().endsWith('?'));
   const queryType = decideType(subject, recognised, objects, segments);
   // "dark" in "the dark sky" belongs to the name.
@@ -103,7 +112,12 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     form,
     polarity: recognisePolarity(segments),
     sides: namedSides(outsideNames),
-    treatments: categories.filter((category) => ![outsideNames, ...optionSegments].flat().some((segment) => is(segment, 'distortion') && segment.meaning?.category === category)),
+    treatments: categories.filter(
+      (category) =>
+        ![outsideNames, ...optionSegments]
+          .flat()
+          .some((segment) => is(segment, 'distortion') && segment.meaning?.category === category),
+    ),
     alternatives: asked.some((segment) => segment.words === 'or'),
   };
   const isListed = (word: string): boolean => lexicon.things.has(word) || lexicon.nouns.has(word);
@@ -111,8 +125,15 @@ export function readQuery(query: string, { lexicon, tools }: Vocabulary, choices
     understanding,
     // A question for content ("Is the man wearing a hat?") has its subject, though no word of its own for it.
     reading: {
-      segments, things, toldParts: countTold({ text: stem, segments }), subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject, categories: categories.length,
-      formRecognised: recognised, isQuestion: !isTooLong(query) && !looksLikeCode(query), isListed, isForeign: (word) => lexicon.foreign.has(word),
+      segments,
+      things,
+      toldParts: countTold({ text: stem, segments }),
+      subject: queryType === 'Other' && subject.other === 0 ? { ...subject, other: 1 } : subject,
+      categories: categories.length,
+      formRecognised: recognised,
+      isQuestion: !isTooLong(query) && !looksLikeCode(query),
+      isListed,
+      isForeign: (word) => lexicon.foreign.has(word),
     },
   };
 }
@@ -133,11 +154,20 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
     // A word such as "dark" or "lighting" serves talk of moods as well as of quality.
     const isDouble = lexicon.ambiguous.has(segment.words) || segment.meaning?.polarity === null;
     // "What kind of flower", "what bird": the content itself.
-    if (segment.meaning === null && lexicon.things.has(segment.words) && /^(what|(what|which) (kind|type|sort)s? of)$/.test(before)) subject.other += 3;
+    if (
+      segment.meaning === null &&
+      lexicon.things.has(segment.words) &&
+      /^(what|(what|which) (kind|type|sort)s? of)$/.test(before)
+    )
+      subject.other += 3;
     else if (segment.meaning === null && lexicon.things.has(segment.words) && before === 'which') subject.other += 1;
     else if (is(segment, 'tool')) subject.quality += 4;
     // "What went wrong when he took it": a circumstance, not a date asked for.
-    else if (segment.words === 'when' && segments.slice(0, index).some((earlier) => is(earlier, 'quality', 'distortion'))) continue;
+    else if (
+      segment.words === 'when' &&
+      segments.slice(0, index).some((earlier) => is(earlier, 'quality', 'distortion'))
+    )
+      continue;
     else if (is(segment, 'other')) subject.other += isAskedFor ? 4 : 3;
     else if (is(segment, 'distortion', 'process')) subject.quality += isDouble ? 2 : 3;
     else if (is(segment, 'taste')) subject.other += 1;
@@ -151,22 +181,38 @@ function weighSubject(segments: readonly Segment[], lexicon: Lexicon): Subject {
 
 /** A verb of assessment with the picture as its object. */
 function ratesPicture(segments: readonly Segment[], index: number): boolean {
-  const object = segments[is(segments[index + 1], 'determiner') && is(segments[index + 2], 'picture') ? index + 2 : index + 1];
+  const object =
+    segments[is(segments[index + 1], 'determiner') && is(segments[index + 2], 'picture') ? index + 2 : index + 1];
   return is(object, 'picture') || /^(it|this)$/.test(object?.words ?? '');
 }
 
 /** A well-formed question about a thing, without any word of quality, asks for content ("Is the man wearing a hat?"). */
-function decideType(subject: Subject, formRecognised: boolean, objects: readonly ObjectMention[], segments: readonly Segment[]): 'IQA' | 'Other' {
+function decideType(
+  subject: Subject,
+  formRecognised: boolean,
+  objects: readonly ObjectMention[],
+  segments: readonly Segment[],
+): 'IQA' | 'Other' {
   if (subject.other > subject.quality) return 'Other';
   const asks = formRecognised || ordersReading(segments);
-  const asksForContent = subject.quality === 0 && asks && (objects.some((mention) => mention.determined) || asksForKind(segments));
+  const asksForContent =
+    subject.quality === 0 && asks && (objects.some((mention) => mention.determined) || asksForKind(segments));
   return asksForContent ? 'Other' : 'IQA';
 }
 
 /** "Read the text on the sign." wants its words; "can you read …?" asks whether they are legible. */
-const ordersReading = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
-  /^(read|transcribe)$/.test(segment.words) && (opensClause(segment) || is(segments[index - 1], 'request')));
+const ordersReading = (segments: readonly Segment[]): boolean =>
+  segments.some(
+    (segment, index) =>
+      /^(read|transcribe)$/.test(segment.words) && (opensClause(segment) || is(segments[index - 1], 'request')),
+  );
 
 /** "Is it an oil painting?", "Is this a real photo?" */
-const asksForKind = (segments: readonly Segment[]): boolean => segments.some((segment, index) =>
-  is(segment, 'auxiliary') && opensClause(segment) && /^(it|this|that)$/.test(segments[index + 1]?.words ?? '') && /^an?$/.test(segments[index + 2]?.words ?? ''));
+const asksForKind = (segments: readonly Segment[]): boolean =>
+  segments.some(
+    (segment, index) =>
+      is(segment, 'auxiliary') &&
+      opensClause(segment) &&
+      /^(it|this|that)$/.test(segments[index + 1]?.words ?? '') &&
+      /^an?$/.test(segments[index + 2]?.words ?? ''),
+  );

@@ -9,7 +9,8 @@ export function expandPhrase(phrase: string): string[][] {
   for (const part of phrase.trim().split(/\s+/)) {
     const variants = expandPart(part);
     sequences = sequences.flatMap((sequence) => variants.map((variant) => [...sequence, ...variant]));
-    if (sequences.length > MAX_EXPANSIONS) throw new TypeError(`Expected at most ${MAX_EXPANSIONS} readings for the phrase "${phrase}"`);
+    if (sequences.length > MAX_EXPANSIONS)
+      throw new TypeError(`Expected at most ${MAX_EXPANSIONS} readings for the phrase "${phrase}"`);
   }
   return sequences.filter((sequence) => sequence.length > 0);
 }

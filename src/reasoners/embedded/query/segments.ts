@@ -18,7 +18,10 @@ export interface Segment {
 }
 
 /** Words `from` up to but not including `to`. */
-export interface Span { from: number; to: number }
+export interface Span {
+  from: number;
+  to: number;
+}
 
 const TOOL: Meaning = { classes: new Set<WordClass>(['tool']), category: null, polarity: null, form: null, side: null };
 
@@ -26,7 +29,8 @@ export const is = (segment: Segment | undefined, ...classes: readonly WordClass[
   classes.some((wordClass) => segment?.meaning?.classes.has(wordClass) === true);
 
 /** A new part of the sentence begins here. */
-export const opensClause = (segment: Segment): boolean => segment.boundary === 'start' || segment.boundary === 'stop' || segment.boundary === 'comma';
+export const opensClause = (segment: Segment): boolean =>
+  segment.boundary === 'start' || segment.boundary === 'stop' || segment.boundary === 'comma';
 
 export function segmentTokens(tokens: readonly Token[], lexicon: Lexicon, toolSpans: readonly Span[]): Segment[] {
   const words = tokens.map((token) => token.word);
@@ -37,7 +41,7 @@ export function segmentTokens(tokens: readonly Token[], lexicon: Lexicon, toolSp
     const toolEnd = toolEnds.get(position);
     const match = toolEnd === undefined ? lexicon.match(words, position, ends[position] ?? tokens.length) : null;
     const next = toolEnd ?? position + (match?.length ?? 1);
-    segments.push(buildSegment(tokens, position, next, toolEnd === undefined ? match?.meaning ?? null : TOOL));
+    segments.push(buildSegment(tokens, position, next, toolEnd === undefined ? (match?.meaning ?? null) : TOOL));
     position = next;
   }
   return markExclusions(segments);
@@ -46,7 +50,10 @@ export function segmentTokens(tokens: readonly Token[], lexicon: Lexicon, toolSp
 function buildSegment(tokens: readonly Token[], from: number, to: number, meaning: Meaning | null): Segment {
   const [first, last] = [tokens[from], tokens[to - 1]];
   return {
-    words: tokens.slice(from, to).map((token) => token.word).join(' '),
+    words: tokens
+      .slice(from, to)
+      .map((token) => token.word)
+      .join(' '),
     start: first?.start ?? 0,
     end: last?.end ?? 0,
     wordCount: to - from,
@@ -84,6 +91,10 @@ function markExclusions(segments: readonly Segment[]): Segment[] {
 /** "Focus on the tower: any noise?", "Contrast this with the original": a verb that tells what to do, not the property. */
 function isCommand(segments: readonly Segment[], index: number): boolean {
   const [before, segment, next] = [segments[index - 1], segments[index], segments[index + 1]];
-  if (!segment || !(opensClause(segment) || (before && is(before, 'request', 'adverb') && opensClause(before)))) return false;
-  return (/^focuss?(ing)?$/.test(segment.words) && next?.words === 'on') || (segment.words === 'contrast' && is(next, 'determiner', 'reference'));
+  if (!segment || !(opensClause(segment) || (before && is(before, 'request', 'adverb') && opensClause(before))))
+    return false;
+  return (
+    (/^focuss?(ing)?$/.test(segment.words) && next?.words === 'on') ||
+    (segment.words === 'contrast' && is(next, 'determiner', 'reference'))
+  );
 }

@@ -22,7 +22,8 @@ export function createSpeller(known: Iterable<string>, topical: Iterable<string>
   for (const word of topical) {
     setOnce(bySpelling, squeeze(americanOf(word)), word);
     setOnce(byStem, stemOf(word), word);
-    if (word.length >= MIN_TYPO_LENGTH) for (const key of [word, ...deletionsOf(word)]) byDeletion.set(key, [...(byDeletion.get(key) ?? []), word]);
+    if (word.length >= MIN_TYPO_LENGTH)
+      for (const key of [word, ...deletionsOf(word)]) byDeletion.set(key, [...(byDeletion.get(key) ?? []), word]);
   }
   return {
     correct: (word) => {
@@ -44,17 +45,25 @@ function setOnce(index: Map<string, string>, key: string, word: string): void {
 /** One form for both sides of the ocean: "colour" and "color", "posterisation" and "posterization", "centre", "labelled". */
 export function americanOf(word: string): string {
   return word
-    .replace(/artef/, 'artif').replace(/grey/, 'gray').replace(/ae(?=s)/, 'e')
+    .replace(/artef/, 'artif')
+    .replace(/grey/, 'gray')
+    .replace(/ae(?=s)/, 'e')
     .replace(/(?<=[a-z]{2})our(?=$|s$|ed$|ing$|ful|ation|i[sz]|less|ist)/, 'or')
-    .replace(/(?<=[a-z]{3})is(?=(e|es|ed|ing|er|ers|ation|ations)$)/, 'iz').replace(/ys(?=(e|es|ed|ing|er)$)/, 'yz')
-    .replace(/tre(?=s?$)/, 'ter').replace(/ll(?=(ed|ing|er|ation|ated)$)/, 'l').replace(/ss(?=(ed|ing)$)/, 's')
-    .replace(/ogue(?=s?$)/, 'og').replace(/ence(?=s?$)/, 'ense').replace(/^ph/, 'f');
+    .replace(/(?<=[a-z]{3})is(?=(e|es|ed|ing|er|ers|ation|ations)$)/, 'iz')
+    .replace(/ys(?=(e|es|ed|ing|er)$)/, 'yz')
+    .replace(/tre(?=s?$)/, 'ter')
+    .replace(/ll(?=(ed|ing|er|ation|ated)$)/, 'l')
+    .replace(/ss(?=(ed|ing)$)/, 's')
+    .replace(/ogue(?=s?$)/, 'og')
+    .replace(/ence(?=s?$)/, 'ense')
+    .replace(/^ph/, 'f');
 }
 
 /** "bluured", "blury" and "sooo noisyyy" differ from what is meant by doubled letters only. */
 const squeeze = (word: string): string => word.replace(/(.)\1+/g, '$1');
 
-const ENDINGS = /(?:ization|ation|iness|ized|ated|ness|ate|ize|ion|ness|iest|ier|ily|ish|ers|est|ing|ied|ies|ens|ened|ening|en|ed|er|es|ly|s|y|e)$/;
+const ENDINGS =
+  /(?:ization|ation|iness|ized|ated|ness|ate|ize|ion|ness|iest|ier|ily|ish|ers|est|ing|ied|ies|ens|ened|ening|en|ed|er|es|ly|s|y|e)$/;
 
 /** The part of a word that its family shares: "noise", "noisy", "noisily" → "nois". Twice, because endings pile up. */
 export function stemOf(word: string): string {
@@ -67,7 +76,8 @@ export function stemOf(word: string): string {
   return squeeze(stem);
 }
 
-const deletionsOf = (word: string): string[] => Array.from(word, (_, index) => word.slice(0, index) + word.slice(index + 1));
+const deletionsOf = (word: string): string[] =>
+  Array.from(word, (_, index) => word.slice(0, index) + word.slice(index + 1));
 
 /** One letter missing, added, wrong or exchanged with its neighbour; the first letter is nearly always right. */
 function nearest(word: string, byDeletion: ReadonlyMap<string, readonly string[]>): string | undefined {
@@ -83,6 +93,9 @@ function isOneSlip(left: string, right: string): boolean {
   let end = 0;
   while (end < length - start && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
   const [cut, other] = [left.slice(start, left.length - end), right.slice(start, right.length - end)];
-  return cut.length + other.length <= 1 || (cut.length === 1 && other.length === 1)
-    || (cut.length === 2 && other.length === 2 && cut[0] === other[1] && cut[1] === other[0]);
+  return (
+    cut.length + other.length <= 1 ||
+    (cut.length === 1 && other.length === 1) ||
+    (cut.length === 2 && other.length === 2 && cut[0] === other[1] && cut[1] === other[0])
+  );
 }

@@ -35,7 +35,8 @@ export function cleanText(text: string, maxCharacters = MAX_CHARACTERS): string 
     .replace(/[^\P{Cc}\n]|["“”«»*#<>{}|\\~^]/gu, ' ');
 }
 
-const FILE_NAME = /(?:[A-Za-z]:)?[^\s,;()'"]*\.(?:jpe?g|jp2|png|webp|avif|heic|heif|gif|bmp|tiff?|raw|dng|cr2|nef)(?![\p{L}\p{N}])/giu;
+const FILE_NAME =
+  /(?:[A-Za-z]:)?[^\s,;()'"]*\.(?:jpe?g|jp2|png|webp|avif|heic|heif|gif|bmp|tiff?|raw|dng|cr2|nef)(?![\p{L}\p{N}])/giu;
 const ADDRESS = /\b(?:https?|ftp|file):\/\/\S+|\bwww\.\S+|\S+@\S+\.\S+/gi;
 
 /** "Is IMG_2034.JPG blurry?" asks about the picture and names no codec; an address says nothing. */
@@ -43,7 +44,8 @@ export function withoutFileNames(text: string): string {
   return text.replace(FILE_NAME, 'image').replace(ADDRESS, ' ');
 }
 
-const CODE = /\b(?:SELECT|DELETE|INSERT|UPDATE|DROP|ALTER)\b[\s\S]*\b(?:FROM|INTO|SET|TABLE)\b|[{}]\s*$|^\s*\{|\$\{|\{\{|\{\s*(?:return|var|let|const)\b|<\/?(?:script|iframe|svg|img|system|object)\b/;
+const CODE =
+  /\b(?:SELECT|DELETE|INSERT|UPDATE|DROP|ALTER)\b[\s\S]*\b(?:FROM|INTO|SET|TABLE)\b|[{}]\s*$|^\s*\{|\$\{|\{\{|\{\s*(?:return|var|let|const)\b|<\/?(?:script|iframe|svg|img|system|object)\b/;
 
 /** Programs and markup are no questions, whatever words of ours they contain. */
 export const looksLikeCode = (text: string): boolean => CODE.test(text.slice(0, MAX_CHARACTERS));
@@ -60,7 +62,9 @@ export const isTooLong = (text: string): boolean => text.length > MAX_CHARACTERS
 export function tokenize(text: string, maxWords = MAX_WORDS): Token[] {
   const tokens: Token[] = [];
   let previousEnd = 0;
-  for (const match of text.matchAll(/'s(?![\p{L}\p{N}])|[\p{L}\p{M}\p{N}]+(?:'(?!s(?![\p{L}\p{N}]))[\p{L}\p{M}]+)?/gu)) {
+  for (const match of text.matchAll(
+    /'s(?![\p{L}\p{N}])|[\p{L}\p{M}\p{N}]+(?:'(?!s(?![\p{L}\p{N}]))[\p{L}\p{M}]+)?/gu,
+  )) {
     const end = match.index + match[0].length;
     const boundary = tokens.length === 0 ? 'start' : boundaryOf(text.slice(previousEnd, match.index));
     tokens.push({ word: match[0].toLowerCase(), text: match[0], start: match.index, end, boundary });

@@ -3,8 +3,14 @@ import type { Lexicon } from './lexicon.ts';
 import type { Span } from './segments.ts';
 import { tokenize, type Token } from './tokens.ts';
 
-export interface NamedTool { name: string; aliases: readonly string[] }
-export interface ToolMention extends Span { name: string; refused: boolean }
+export interface NamedTool {
+  name: string;
+  aliases: readonly string[];
+}
+export interface ToolMention extends Span {
+  name: string;
+  refused: boolean;
+}
 
 interface Spelling {
   tool: string;
@@ -59,7 +65,8 @@ function spellingsByFirstWord(tools: readonly NamedTool[], lexicon: Lexicon): Ma
       const variants = words.length > 1 && !written.includes(' ') ? [words, [words.join('')]] : [words];
       for (const variant of variants) {
         const first = variant[0];
-        if (first !== undefined) byFirst.set(first, [...(byFirst.get(first) ?? []), { tool: tool.name, words: variant, written, ordinary }]);
+        if (first !== undefined)
+          byFirst.set(first, [...(byFirst.get(first) ?? []), { tool: tool.name, words: variant, written, ordinary }]);
       }
     }
   }
@@ -81,7 +88,8 @@ const isAcronym = (text: string): boolean => /\p{Lu}.*\p{Lu}/u.test(text);
 function stands(spelling: Spelling, tokens: readonly Token[], position: number): boolean {
   const to = position + spelling.words.length;
   const found = tokens.slice(position, to);
-  if (found.length < spelling.words.length || !found.every((token, index) => token.word === spelling.words[index])) return false;
+  if (found.length < spelling.words.length || !found.every((token, index) => token.word === spelling.words[index]))
+    return false;
   if (found.slice(1).some((token) => token.boundary !== 'none' && token.boundary !== 'joined')) return false;
   if (tokens[position]?.boundary === 'joined') return false;
   const after = tokens[to];

@@ -15,9 +15,13 @@ export interface English {
 }
 
 const Words = Type.Array(Type.String({ pattern: "^[\\p{Ll}']+( [\\p{Ll}']+)*$" }));
-const EnglishFile = defineModel('English', Type.Object({
-  things: Words, adjectives: Words, verbs: Words, abstract: Words, adverbs: Words, foreign: Words,
-}, { additionalProperties: false }));
+const EnglishFile = defineModel(
+  'English',
+  Type.Object(
+    { things: Words, adjectives: Words, verbs: Words, abstract: Words, adverbs: Words, foreign: Words },
+    { additionalProperties: false },
+  ),
+);
 
 export type EnglishFile = Static<typeof EnglishFile>;
 
@@ -32,12 +36,25 @@ export function inflect(file: EnglishFile): English {
     for (const word of words) if (!things.has(word) && !classes.has(word)) classes.set(word, wordClass);
   };
   // Words as written before their inflections, so that "left" never comes second to a form of "leave".
-  const lists = [['attribute', 'adjectives'], ['abstraction', 'abstract'], ['verb', 'verbs'], ['adverb', 'adverbs']] as const;
+  const lists = [
+    ['attribute', 'adjectives'],
+    ['abstraction', 'abstract'],
+    ['verb', 'verbs'],
+    ['adverb', 'adverbs'],
+  ] as const;
   for (const [wordClass, list] of lists) add(wordClass, wordsOf(list));
   add('abstraction', wordsOf('abstract').map(pluralOf));
   add('verb', wordsOf('verbs').flatMap(verbForms));
-  add('attribute', wordsOf('adjectives').flatMap((word) => ['er', 'est'].map((ending) => word.replace(/e$/, '').replace(/y$/, 'i') + ending)));
-  add('adverb', wordsOf('adjectives').map((word) => `${word.replace(/y$/, 'i')}ly`));
+  add(
+    'attribute',
+    wordsOf('adjectives').flatMap((word) =>
+      ['er', 'est'].map((ending) => word.replace(/e$/, '').replace(/y$/, 'i') + ending),
+    ),
+  );
+  add(
+    'adverb',
+    wordsOf('adjectives').map((word) => `${word.replace(/y$/, 'i')}ly`),
+  );
   return { things, classes, foreign: new Set(wordsOf('foreign')) };
 }
 
@@ -59,7 +76,11 @@ function pluralOf(noun: string): string {
 
 /** With and without the last consonant doubled: what nobody writes does no harm. */
 export function verbForms(verb: string): string[] {
-  const stems = /e$/.test(verb) ? [verb.slice(0, -1)] : /[^aeiou][aeiou][bdfgklmnprtvz]$/.test(verb) ? [verb, verb + (verb.at(-1) ?? '')] : [verb];
+  const stems = /e$/.test(verb)
+    ? [verb.slice(0, -1)]
+    : /[^aeiou][aeiou][bdfgklmnprtvz]$/.test(verb)
+      ? [verb, verb + (verb.at(-1) ?? '')]
+      : [verb];
   const past = /[^aeiou]y$/.test(verb) ? [`${verb.slice(0, -1)}ied`] : stems.map((stem) => `${stem}ed`);
   return [pluralOf(verb), ...past, ...stems.map((stem) => `${stem}ing`)];
 }

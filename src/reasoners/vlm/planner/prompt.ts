@@ -24,13 +24,18 @@ If earlier work fell short, a reason is given: turn on the steps that bring what
 
 ${DATA_RULE}`;
 
-export function plannerPrompt({ input, choices, replan }: Pick<PlanRequest, 'input' | 'choices' | 'replan'>, tools: readonly ToolRow[]): string {
+export function plannerPrompt(
+  { input, choices, replan }: Pick<PlanRequest, 'input' | 'choices' | 'replan'>,
+  tools: readonly ToolRow[],
+): string {
   return `${dataBlock({
     question: input.query,
     ...(choices.length > 0 ? { answer_options: choices } : {}),
     reference_given: input.reference_path !== null,
     ...(input.prior_context ? { earlier_conversation: input.prior_context } : {}),
     tools: tools.map(({ name, aliases }) => ({ name, also_called: aliases })),
-    ...(replan ? { replan: { reason: replan.reason, previous_plan: replan.previousPlan, history: replan.history } } : {}),
+    ...(replan
+      ? { replan: { reason: replan.reason, previous_plan: replan.previousPlan, history: replan.history } }
+      : {}),
   })}\n\nPlan for this question.`;
 }

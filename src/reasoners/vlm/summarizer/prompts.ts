@@ -6,11 +6,14 @@ export const SUMMARIZER_PROMPT_VERSION = '1';
 
 export type AnswerMode = 'scoring' | 'explanation' | 'multiple_choice';
 
-const OPENING = 'You are the summarizer of an image quality assessment (IQA) system. A planner and an executor have gathered evidence about a picture: distortions with severities, scores of measuring tools on a common scale from 1 (bad) to 5 (excellent), and under "measured" what physical measurements alone say of the same distortions. Weigh it together with what you see yourself and answer the user\'s question. Tools can be wrong about what they were not made for; say so where they contradict what is plainly visible.';
+const OPENING =
+  'You are the summarizer of an image quality assessment (IQA) system. A planner and an executor have gathered evidence about a picture: distortions with severities, scores of measuring tools on a common scale from 1 (bad) to 5 (excellent), and under "measured" what physical measurements alone say of the same distortions. Weigh it together with what you see yourself and answer the user\'s question. Tools can be wrong about what they were not made for; say so where they contradict what is plainly visible.';
 
 const ANSWERS: Record<AnswerMode, string> = {
-  scoring: '- final_answer: the quality level of what was asked about, exactly one of Excellent, Good, Fair, Poor, Bad.',
-  explanation: '- final_answer: a short, direct answer to the question, at most two sentences. A question for yes or no begins with Yes or No.',
+  scoring:
+    '- final_answer: the quality level of what was asked about, exactly one of Excellent, Good, Fair, Poor, Bad.',
+  explanation:
+    '- final_answer: a short, direct answer to the question, at most two sentences. A question for yes or no begins with Yes or No.',
   multiple_choice: '- final_answer: the label of the one listed option that is right, the label alone.',
 };
 
@@ -18,7 +21,8 @@ const REST = `- quality_reasoning: two to four sentences that explain the answer
 - need_replan: true only if the evidence lacks something without which the question cannot be answered, or contradicts itself. What "missing" lists may or may not matter for this question. Otherwise false.
 - replan_reason: what is missing, such as "Missing tool scores for the vehicle region", if need_replan is true; else null.`;
 
-const PROBABILITIES = '- probabilities: how probable you hold each of the five levels, five numbers that add up to 1. Spread them honestly.';
+const PROBABILITIES =
+  '- probabilities: how probable you hold each of the five levels, five numbers that add up to 1. Spread them honestly.';
 
 export function summarizerSystem(mode: AnswerMode, declaresProbabilities: boolean): string {
   // The level comes first: its probabilities must not depend on how the reasoning was worded.

@@ -8,7 +8,9 @@ import { canonical, LEVEL_SYNONYMS, type Repaired } from '../normalize-reply.ts'
 import type { AnswerMode } from './prompts.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Probabilities = Type.Object(Object.fromEntries([...LEVELS].reverse().map((level) => [level, Share])) as Record<Level, typeof Share>);
+const Probabilities = Type.Object(
+  Object.fromEntries([...LEVELS].reverse().map((level) => [level, Share])) as Record<Level, typeof Share>,
+);
 
 /** Far more than max_tokens allows: only a server that knows no limit gets there. */
 const LONGEST_TEXT = 20_000;
@@ -34,14 +36,32 @@ export function summarySchema({ mode, options, declaresProbabilities }: SummaryF
   const answers: Record<AnswerMode, () => TSchema> = {
     scoring: () => Type.Enum([...LEVELS].reverse(), { description: 'The level.' }),
     explanation: () => NonBlank('The short answer.', { maxLength: LONGEST_TEXT }),
-    multiple_choice: () => Type.Enum(options.map(({ letter }) => letter), { description: 'The label of the right option.' }),
+    multiple_choice: () =>
+      Type.Enum(
+        options.map(({ letter }) => letter),
+        { description: 'The label of the right option.' },
+      ),
   };
-  return Type.Object({ final_answer: answers[mode](), ...(declaresProbabilities ? { probabilities: Body.properties.probabilities } : {}), ...Rest });
+  return Type.Object({
+    final_answer: answers[mode](),
+    ...(declaresProbabilities ? { probabilities: Body.properties.probabilities } : {}),
+    ...Rest,
+  });
 }
 
-export function readSummary(value: Record<string, unknown>, schema: TSchema, { mode, options }: SummaryForm, repaired: Repaired): SummaryReply {
+export function readSummary(
+  value: Record<string, unknown>,
+  schema: TSchema,
+  { mode, options }: SummaryForm,
+  repaired: Repaired,
+): SummaryReply {
   const given = value['final_answer'];
-  const answer = mode === 'scoring' ? canonical(given, LEVELS, LEVEL_SYNONYMS, repaired) : mode === 'multiple_choice' ? labelOf(given, options, repaired) : given;
+  const answer =
+    mode === 'scoring'
+      ? canonical(given, LEVELS, LEVEL_SYNONYMS, repaired)
+      : mode === 'multiple_choice'
+        ? labelOf(given, options, repaired)
+        : given;
   const draft = { ...value, final_answer: answer };
   const issues = explain(schema, draft);
   if (issues.length > 0) throw new ValidationError('summarizer answer', issues);
@@ -51,12 +71,17 @@ export function readSummary(value: Record<string, unknown>, schema: TSchema, { m
 /** "b", "(B)", "B. Blur", "Option B" and the option's own text all mean B. "A blur" does not mean A: there it is a word. */
 function labelOf(given: unknown, options: readonly AnswerOption[], repaired: Repaired): unknown {
   if (typeof given !== 'string' || options.some(({ letter }) => letter === given)) return given;
-  const plain = given.trim().toLowerCase().replace(/^(?:the )?(?:correct |right )?(?:option|answer)(?: is)?\W+/, '');
+  const plain = given
+    .trim()
+    .toLowerCase()
+    .replace(/^(?:the )?(?:correct |right )?(?:option|answer)(?: is)?\W+/, '');
   const sameText = options.find(({ text }) => text.toLowerCase() === plain.replace(/[.!]+$/, ''));
-  const found = sameText ?? options.find(({ letter, text }) => {
-    const rest = new RegExp(`^["'([]?${letter.toLowerCase()}(?![a-z0-9])(.*)$`, 's').exec(plain)?.[1];
-    return rest !== undefined && (/^["'\s]*([).:\]=–—-](?!\d)|$)/.test(rest) || rest.trim() === text.toLowerCase());
-  });
+  const found =
+    sameText ??
+    options.find(({ letter, text }) => {
+      const rest = new RegExp(`^["'([]?${letter.toLowerCase()}(?![a-z0-9])(.*)$`, 's').exec(plain)?.[1];
+      return rest !== undefined && (/^["'\s]*([).:\]=–—-](?!\d)|$)/.test(rest) || rest.trim() === text.toLowerCase());
+    });
   if (!found) return given;
   repaired(`"${given.slice(0, 40)}" read as "${found.letter}"`);
   return found.letter;

@@ -9,13 +9,30 @@ import { createRandom, shuffle } from '../../../../benchmarks/statistics/random.
 const bell = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 t.test('a logistic is found again, rising or falling, through little noise', async (t) => {
-  for (const truth of [{ low: 1, high: 5, middle: 0.6, width: 0.08 }, { low: 10, high: 80, middle: 40, width: -12 }]) {
+  for (const truth of [
+    { low: 1, high: 5, middle: 0.6, width: 0.08 },
+    { low: 10, high: 80, middle: 40, width: -12 },
+  ]) {
     const random = createRandom(5);
     const scores = Array.from({ length: 200 }, () => truth.middle + Math.abs(truth.width) * 6 * (random() - 0.5));
-    const exact = fitLogistic(scores, scores.map((score) => applyLogistic(truth, score)));
-    for (const score of scores) t.ok(Math.abs(applyLogistic(exact, score) - applyLogistic(truth, score)) < 1e-4 * (truth.high - truth.low), 'exact data');
-    const noisy = fitLogistic(scores, scores.map((score) => applyLogistic(truth, score) + 0.02 * (truth.high - truth.low) * bell(random)));
-    for (const score of scores) t.ok(Math.abs(applyLogistic(noisy, score) - applyLogistic(truth, score)) < 0.03 * (truth.high - truth.low), 'noisy data');
+    const exact = fitLogistic(
+      scores,
+      scores.map((score) => applyLogistic(truth, score)),
+    );
+    for (const score of scores)
+      t.ok(
+        Math.abs(applyLogistic(exact, score) - applyLogistic(truth, score)) < 1e-4 * (truth.high - truth.low),
+        'exact data',
+      );
+    const noisy = fitLogistic(
+      scores,
+      scores.map((score) => applyLogistic(truth, score) + 0.02 * (truth.high - truth.low) * bell(random)),
+    );
+    for (const score of scores)
+      t.ok(
+        Math.abs(applyLogistic(noisy, score) - applyLogistic(truth, score)) < 0.03 * (truth.high - truth.low),
+        'noisy data',
+      );
   }
   t.throws(() => fitLogistic([1, 2, 3], [1, 2, 3]), RangeError);
 });
@@ -40,24 +57,54 @@ t.test('bootstrap: the same seed the same interval; it holds the truth about as 
   let held = 0;
   for (let round = 0; round < 200; round += 1) {
     const rows = Array.from({ length: 40 }, () => [bell(random)]);
-    const interval = bootstrapInterval(rows, (drawn) => drawn.reduce((sum, value) => sum + value, 0) / drawn.length, { seed: round, rounds: 200, level: 0.9 });
+    const interval = bootstrapInterval(rows, (drawn) => drawn.reduce((sum, value) => sum + value, 0) / drawn.length, {
+      seed: round,
+      rounds: 200,
+      level: 0.9,
+    });
     if (interval && interval[0] <= 0 && interval[1] >= 0) held += 1;
   }
   t.ok(held >= 165 && held <= 195, `${held} of 200 at 90 %`);
-  const rows = [[1, 2], [3, 5], [4, 4], [8, 1]];
+  const rows = [
+    [1, 2],
+    [3, 5],
+    [4, 4],
+    [8, 1],
+  ];
   const sum = (drawn: readonly number[]) => drawn.reduce((total, value) => total + value, 0);
   t.strictSame(bootstrapInterval(rows, sum, { seed: 4 }), bootstrapInterval(rows, sum, { seed: 4 }));
-  t.notSame(bootstrapInterval(rows, sum, { seed: 4, rounds: 50 }), bootstrapInterval(rows, sum, { seed: 5, rounds: 50 }));
-  t.equal(bootstrapInterval([[1]], () => NaN), null);
+  t.notSame(
+    bootstrapInterval(rows, sum, { seed: 4, rounds: 50 }),
+    bootstrapInterval(rows, sum, { seed: 5, rounds: 50 }),
+  );
+  t.equal(
+    bootstrapInterval([[1]], () => NaN),
+    null,
+  );
   t.equal(quantile([0, 10, 20], 0.25), 5);
 });
 
 t.test('rows of a group are drawn together: copies of a picture make nothing surer', async (t) => {
   const random = createRandom(2);
-  const pictures = Array.from({ length: 15 }, () => { const x = random(); return { x, y: x + 0.5 * bell(random) }; });
-  const figure = (drawn: readonly { x: number; y: number }[]) => plcc(drawn.map(({ x }) => x), drawn.map(({ y }) => y));
-  const once = bootstrapInterval(pictures.map((picture) => [picture]), figure, { rounds: 400 });
-  const copied = bootstrapInterval(pictures.map((picture) => Array.from({ length: 10 }, () => picture)), figure, { rounds: 400 });
+  const pictures = Array.from({ length: 15 }, () => {
+    const x = random();
+    return { x, y: x + 0.5 * bell(random) };
+  });
+  const figure = (drawn: readonly { x: number; y: number }[]) =>
+    plcc(
+      drawn.map(({ x }) => x),
+      drawn.map(({ y }) => y),
+    );
+  const once = bootstrapInterval(
+    pictures.map((picture) => [picture]),
+    figure,
+    { rounds: 400 },
+  );
+  const copied = bootstrapInterval(
+    pictures.map((picture) => Array.from({ length: 10 }, () => picture)),
+    figure,
+    { rounds: 400 },
+  );
   t.ok(Math.abs((once?.[0] ?? 0) - (copied?.[0] ?? 1)) < 1e-9);
 });
 
@@ -78,10 +125,16 @@ t.test('chance: uniform enough, shuffles keep every item', async (t) => {
   const random = createRandom(1);
   const counts = new Array<number>(10).fill(0);
   for (let draw = 0; draw < 10_000; draw += 1) counts[Math.floor(random() * 10)]! += 1;
-  t.ok(counts.every((count) => count > 850 && count < 1150), counts.join());
+  t.ok(
+    counts.every((count) => count > 850 && count < 1150),
+    counts.join(),
+  );
   const items = Array.from({ length: 50 }, (_, index) => index);
   const shuffled = shuffle(items, createRandom(3));
-  t.strictSame(shuffled.toSorted((a, b) => a - b), items);
+  t.strictSame(
+    shuffled.toSorted((a, b) => a - b),
+    items,
+  );
   t.notSame(shuffled, items);
   t.strictSame(shuffled, shuffle(items, createRandom(3)));
 });

@@ -3,7 +3,12 @@ import t from 'tap';
 import { krcc, plcc, ranksOf, rmse, srcc } from '../../../../benchmarks/statistics/correlation.ts';
 import { createRandom } from '../../../../benchmarks/statistics/random.ts';
 
-const near = (t: { ok: (value: boolean, message: string) => unknown }, value: number, expected: number, tolerance = 1e-12) => t.ok(Math.abs(value - expected) <= tolerance, `${value} is ${expected}`);
+const near = (
+  t: { ok: (value: boolean, message: string) => unknown },
+  value: number,
+  expected: number,
+  tolerance = 1e-12,
+) => t.ok(Math.abs(value - expected) <= tolerance, `${value} is ${expected}`);
 
 t.test('worked examples', async (t) => {
   // The textbook example of IQ and hours of television: ρ = −29/165.
@@ -28,11 +33,35 @@ t.test('properties: bounds, symmetry, monotone maps, reversal; τ agrees with co
       const value = figure(a, b);
       t.ok(value >= -1 - 1e-12 && value <= 1 + 1e-12, `${figure.name} ${value}`);
       near(t, figure(b, a), value, 1e-9);
-      near(t, figure(a.map((item) => -item), b), -value, 1e-9);
+      near(
+        t,
+        figure(
+          a.map((item) => -item),
+          b,
+        ),
+        -value,
+        1e-9,
+      );
       near(t, figure(a, a), 1, 1e-9);
     }
-    near(t, srcc(a.map((item) => Math.exp(item / 1e5)), b), srcc(a, b), 1e-9);
-    near(t, plcc(a.map((item) => 3 * item - 7), b), plcc(a, b), 1e-9);
+    near(
+      t,
+      srcc(
+        a.map((item) => Math.exp(item / 1e5)),
+        b,
+      ),
+      srcc(a, b),
+      1e-9,
+    );
+    near(
+      t,
+      plcc(
+        a.map((item) => 3 * item - 7),
+        b,
+      ),
+      plcc(a, b),
+      1e-9,
+    );
     near(t, krcc(a, b), countedTau(a, b), 1e-9);
   }
 });
@@ -51,6 +80,10 @@ function countedTau(a: readonly number[], b: readonly number[]): number {
 }
 
 t.test('what does not vary has no correlation, and lengths must agree', async (t) => {
-  t.ok(Number.isNaN(srcc([1, 1, 1], [1, 2, 3])) && Number.isNaN(plcc([1, 2, 3], [4, 4, 4])) && Number.isNaN(krcc([2, 2], [1, 3])));
+  t.ok(
+    Number.isNaN(srcc([1, 1, 1], [1, 2, 3])) &&
+      Number.isNaN(plcc([1, 2, 3], [4, 4, 4])) &&
+      Number.isNaN(krcc([2, 2], [1, 3])),
+  );
   for (const figure of [srcc, plcc, krcc, rmse]) t.throws(() => figure([1, 2], [1]), RangeError);
 });

@@ -20,12 +20,23 @@ const tiff = (...tags: [tag: number, value: number][]) => {
 
 t.test('every accepted format is found in its bytes, and has its extensions', async (t) => {
   const files = {
-    jpeg: await picture().jpeg().toBuffer(), png: await picture().png().toBuffer(), webp: await picture().webp().toBuffer(), avif: await picture().avif({ effort: 0 }).toBuffer(),
-    tiff: await picture().tiff().toBuffer(), bmp: makeBmp({ width: 2, height: 2, pixels: Buffer.alloc(12) }), gif: await picture().gif().toBuffer(),
+    jpeg: await picture().jpeg().toBuffer(),
+    png: await picture().png().toBuffer(),
+    webp: await picture().webp().toBuffer(),
+    avif: await picture().avif({ effort: 0 }).toBuffer(),
+    tiff: await picture().tiff().toBuffer(),
+    bmp: makeBmp({ width: 2, height: 2, pixels: Buffer.alloc(12) }),
+    gif: await picture().gif().toBuffer(),
   };
   t.strictSame(Object.keys(files).sort(), Object.keys(FORMATS).sort());
   for (const [format, file] of Object.entries(files)) t.strictSame(sniff(file), { format });
-  for (const [format, extensions] of Object.entries(FORMATS)) t.ok(extensions.some((extension) => `.${format}`.startsWith(extension.slice(0, 4)) && IMAGE_EXTENSIONS.includes(extension)), format);
+  for (const [format, extensions] of Object.entries(FORMATS))
+    t.ok(
+      extensions.some(
+        (extension) => `.${format}`.startsWith(extension.slice(0, 4)) && IMAGE_EXTENSIONS.includes(extension),
+      ),
+      format,
+    );
   t.strictSame(sniff(await sharp(files.png).tiff({ bigtiff: true }).toBuffer()), { format: 'tiff' });
   t.strictSame(sniff(iso('mif1', 'avif', 'miaf')), { format: 'avif' }, 'by a compatible brand');
 });
@@ -41,28 +52,92 @@ t.test('known files that are no picture for us: each with its name and an advice
   const program = Buffer.alloc(100);
   program.write('MZ', 'latin1');
   const cases: [string | Buffer, string][] = [
-    [iso('heic', 'mif1'), 'HEIC'], [iso('mif1', 'heic'), 'HEIC'], [iso('heix'), 'HEIC'],
-    ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'SVG or other markup'], ['  <?xml version="1.0"?><svg/>', 'SVG or other markup'], ['\xef\xbb\xbf<!DOCTYPE html>', 'SVG or other markup'], ['\xff\xfe<\0s\0v\0g\0', 'SVG or other markup'], ['<!-- x --><svg/>', 'SVG or other markup'],
-    ['%PDF-1.4', 'PDF'], ['%!PS-Adobe', 'PostScript'],
-    ['PK\x03\x04', 'a ZIP archive or an office document'], ['PK\x05\x06', 'a ZIP archive or an office document'], ['\x1f\x8b\x08', 'a gzip file'], ['7z\xbc\xaf\x27\x1c', 'a 7z archive'], ['Rar!\x1a\x07', 'a RAR archive'],
-    [tar, 'a tar archive'], ['\xfd7zXZ\0', 'an xz file'], ['(\xb5/\xfd', 'a Zstandard file'], ['BZh91AY&SY', 'a bzip2 file'], ['\x04"M\x18', 'an archive'], ['LZIP\x01', 'an archive'],
-    ['\xff\x0a\0', 'JPEG XL'], ['\0\0\0\x0cJXL \r\n\x87\n', 'JPEG XL'], ['\0\0\0\x0cjP  \r\n', 'JPEG 2000'], ['\xff\x4f\xff\x51', 'JPEG 2000'], ['II\xbc\x01', 'JPEG XR'],
-    ['8BPS\0\x01', 'a Photoshop document'], ['gimp xcf v', 'a GIMP document'], ['\0\0\x01\0\x01\0', 'an icon or cursor'],
-    ['II*\0\x10\0\0\0CR\x02\0', "a camera's raw file"], ['FUJIFILMCCD-RAW 0201', "a camera's raw file"], [iso('crx ', 'isom'), "a camera's raw file"], ['IIRO\x08\0', "a camera's raw file"],
-    [tiff([254, 1], [330, 0]), "a camera's raw file"], [tiff([254, 0], [50_706, 1]), "a camera's raw file"],
-    ['v/1\x01', 'OpenEXR'], ['#?RADIANCE\n', 'Radiance HDR'], ['P6\n2 2\n255\n', 'a Netpbm picture'], [dicom, 'DICOM'], ['SIMPLE  =  T', 'FITS'], ['DDS |', 'DDS'], ['qoif', 'QOI'], ['FLIF44', 'FLIF'], ['BPG\xfb', 'BPG'], ['AT&TFORM', 'DjVu'],
-    ['\xd7\xcd\xc6\x9a', 'a Windows metafile'], [metafile, 'a Windows metafile'], ['\x8aMNG\r\n', 'an animated MNG or JNG'], ['RIFF\0\0\0\0WAVEfmt ', 'a sound'], ['ID3\x04', 'a sound'],
-    [iso('isom', 'mp42'), 'a film'], [iso('qt  '), 'a film'], ['\x1a\x45\xdf\xa3', 'a film'], ['RIFF\0\0\0\0AVI LIST', 'a film'], [program, 'a program'], ['\x7fELF\x02', 'a program'], ['#!/bin/sh\n', 'a program'],
+    [iso('heic', 'mif1'), 'HEIC'],
+    [iso('mif1', 'heic'), 'HEIC'],
+    [iso('heix'), 'HEIC'],
+    ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'SVG or other markup'],
+    ['  <?xml version="1.0"?><svg/>', 'SVG or other markup'],
+    ['\xef\xbb\xbf<!DOCTYPE html>', 'SVG or other markup'],
+    ['\xff\xfe<\0s\0v\0g\0', 'SVG or other markup'],
+    ['<!-- x --><svg/>', 'SVG or other markup'],
+    ['%PDF-1.4', 'PDF'],
+    ['%!PS-Adobe', 'PostScript'],
+    ['PK\x03\x04', 'a ZIP archive or an office document'],
+    ['PK\x05\x06', 'a ZIP archive or an office document'],
+    ['\x1f\x8b\x08', 'a gzip file'],
+    ['7z\xbc\xaf\x27\x1c', 'a 7z archive'],
+    ['Rar!\x1a\x07', 'a RAR archive'],
+    [tar, 'a tar archive'],
+    ['\xfd7zXZ\0', 'an xz file'],
+    ['(\xb5/\xfd', 'a Zstandard file'],
+    ['BZh91AY&SY', 'a bzip2 file'],
+    ['\x04"M\x18', 'an archive'],
+    ['LZIP\x01', 'an archive'],
+    ['\xff\x0a\0', 'JPEG XL'],
+    ['\0\0\0\x0cJXL \r\n\x87\n', 'JPEG XL'],
+    ['\0\0\0\x0cjP  \r\n', 'JPEG 2000'],
+    ['\xff\x4f\xff\x51', 'JPEG 2000'],
+    ['II\xbc\x01', 'JPEG XR'],
+    ['8BPS\0\x01', 'a Photoshop document'],
+    ['gimp xcf v', 'a GIMP document'],
+    ['\0\0\x01\0\x01\0', 'an icon or cursor'],
+    ['II*\0\x10\0\0\0CR\x02\0', "a camera's raw file"],
+    ['FUJIFILMCCD-RAW 0201', "a camera's raw file"],
+    [iso('crx ', 'isom'), "a camera's raw file"],
+    ['IIRO\x08\0', "a camera's raw file"],
+    [tiff([254, 1], [330, 0]), "a camera's raw file"],
+    [tiff([254, 0], [50_706, 1]), "a camera's raw file"],
+    ['v/1\x01', 'OpenEXR'],
+    ['#?RADIANCE\n', 'Radiance HDR'],
+    ['P6\n2 2\n255\n', 'a Netpbm picture'],
+    [dicom, 'DICOM'],
+    ['SIMPLE  =  T', 'FITS'],
+    ['DDS |', 'DDS'],
+    ['qoif', 'QOI'],
+    ['FLIF44', 'FLIF'],
+    ['BPG\xfb', 'BPG'],
+    ['AT&TFORM', 'DjVu'],
+    ['\xd7\xcd\xc6\x9a', 'a Windows metafile'],
+    [metafile, 'a Windows metafile'],
+    ['\x8aMNG\r\n', 'an animated MNG or JNG'],
+    ['RIFF\0\0\0\0WAVEfmt ', 'a sound'],
+    ['ID3\x04', 'a sound'],
+    [iso('isom', 'mp42'), 'a film'],
+    [iso('qt  '), 'a film'],
+    ['\x1a\x45\xdf\xa3', 'a film'],
+    ['RIFF\0\0\0\0AVI LIST', 'a film'],
+    [program, 'a program'],
+    ['\x7fELF\x02', 'a program'],
+    ['#!/bin/sh\n', 'a program'],
   ];
   const named = new Set<string>();
   for (const [file, name] of cases) {
     named.add(name);
-    t.match(sniff(Buffer.isBuffer(file) ? file : Buffer.from(file, 'latin1')), { refused: name, advice: /^[A-Z].*[^.]$/ }, `${name}: ${file.toString('latin1').slice(0, 12)}`);
+    t.match(
+      sniff(Buffer.isBuffer(file) ? file : Buffer.from(file, 'latin1')),
+      { refused: name, advice: /^[A-Z].*[^.]$/ },
+      `${name}: ${file.toString('latin1').slice(0, 12)}`,
+    );
   }
-  t.strictSame(REFUSED_FORMATS.map(({ name }) => name).filter((name) => !named.has(name)), [], 'every entry is shown');
+  t.strictSame(
+    REFUSED_FORMATS.map(({ name }) => name).filter((name) => !named.has(name)),
+    [],
+    'every entry is shown',
+  );
 });
 
 t.test('what is not known is not guessed at', async (t) => {
-  for (const text of ['', 'x', 'plain text', 'BM', 'BM123456', 'RIFF\0\0\0\0xxxx', 'MZ', 'BZh', tiff().toString('latin1', 0, 3)]) t.equal(sniff(Buffer.from(text, 'latin1')), null, text);
+  for (const text of [
+    '',
+    'x',
+    'plain text',
+    'BM',
+    'BM123456',
+    'RIFF\0\0\0\0xxxx',
+    'MZ',
+    'BZh',
+    tiff().toString('latin1', 0, 3),
+  ])
+    t.equal(sniff(Buffer.from(text, 'latin1')), null, text);
   t.strictSame(sniff(tiff([254, 1])), { format: 'tiff' }, 'a small picture alone is a picture');
 });

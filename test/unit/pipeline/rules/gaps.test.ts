@@ -9,40 +9,75 @@ import { IqaError } from '../../../../src/errors.ts';
 import { runGraph, scriptEvidence } from '../../../support/run.ts';
 import { GLOBAL_PLAN } from '../../../support/scripted-reasoner.ts';
 
-const planFor = (query_scope: PlannerOutput['query_scope'], distortions: PlannerOutput['distortions'] = null): PlannerOutput => ({ ...GLOBAL_PLAN, query_scope, distortions });
+const planFor = (
+  query_scope: PlannerOutput['query_scope'],
+  distortions: PlannerOutput['distortions'] = null,
+): PlannerOutput => ({ ...GLOBAL_PLAN, query_scope, distortions });
 const car = { name: 'Car', box: [0, 0, 10, 10] };
 
 t.test('scope: boxes ground objects; the rest is about the whole picture', async (t) => {
-  t.match(resolveScope(GLOBAL_PLAN, []), { regions: [{ name: 'Global', box: null }], ungrounded: [], named: null, unused: [] });
+  t.match(resolveScope(GLOBAL_PLAN, []), {
+    regions: [{ name: 'Global', box: null }],
+    ungrounded: [],
+    named: null,
+    unused: [],
+  });
   t.match(resolveScope(planFor(['the car']), [car]), { regions: [{ name: 'the car', box: car.box }], ungrounded: [] });
   t.match(resolveScope(planFor(['car', 'dog'], { car: ['Blurs'], dog: ['Noise'] }), [car]), {
-    regions: [{ name: 'Global' }, { name: 'car' }], ungrounded: ['dog'], named: { car: ['Blurs'], Global: ['Noise'] },
+    regions: [{ name: 'Global' }, { name: 'car' }],
+    ungrounded: ['dog'],
+    named: { car: ['Blurs'], Global: ['Noise'] },
   });
-  t.match(resolveScope(planFor(['dog', 'cat'], { dog: ['Blurs'], cat: ['Blurs', 'Noise'] }), []).named, { Global: ['Blurs', 'Noise'] });
-  t.match(resolveScope(planFor(['car'], { Global: ['Noise'], car: ['Blurs'] }), [car]).regions, [{ name: 'Global' }, { name: 'car' }]);
+  t.match(resolveScope(planFor(['dog', 'cat'], { dog: ['Blurs'], cat: ['Blurs', 'Noise'] }), []).named, {
+    Global: ['Blurs', 'Noise'],
+  });
+  t.match(resolveScope(planFor(['car'], { Global: ['Noise'], car: ['Blurs'] }), [car]).regions, [
+    { name: 'Global' },
+    { name: 'car' },
+  ]);
   t.strictSame(resolveScope(GLOBAL_PLAN, [car]).unused, ['Car']);
 });
 
 t.test('a failed tool is replaced by the next best, and every attempt is logged', async (t) => {
   const { state } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN], examinations: [{ selected_tools: { Global: { Noise: 'BRISQUE', Blurs: 'BRISQUE' } } }], summaries: [{}] },
+    script: {
+      plans: [GLOBAL_PLAN],
+      examinations: [{ selected_tools: { Global: { Noise: 'BRISQUE', Blurs: 'BRISQUE' } } }],
+      summaries: [{}],
+    },
     values: { BRISQUE: new Error('crashed'), LiteIQA: new Error('no weights'), NIQE: 4 },
   });
   const { tool_logs: logs = [], quality_scores: scores } = state.executor_evidence ?? {};
-  t.match(logs.map(({ tool_name, distortion, fallback, error }) => [tool_name, distortion, fallback, error]), [
-    ['BRISQUE', 'Noise', false, 'crashed'], ['BRISQUE', 'Blurs', false, 'crashed'], ['LiteIQA', 'Noise', true, 'no weights'], ['LiteIQA', 'Blurs', true, 'no weights'],
-    ['NIQE', 'Noise', true, null], ['NIQE', 'Blurs', true, null],
-  ]);
+  t.match(
+    logs.map(({ tool_name, distortion, fallback, error }) => [tool_name, distortion, fallback, error]),
+    [
+      ['BRISQUE', 'Noise', false, 'crashed'],
+      ['BRISQUE', 'Blurs', false, 'crashed'],
+      ['LiteIQA', 'Noise', true, 'no weights'],
+      ['LiteIQA', 'Blurs', true, 'no weights'],
+      ['NIQE', 'Noise', true, null],
+      ['NIQE', 'Blurs', true, null],
+    ],
+  );
   t.match(scores, { Global: { Noise: ['NIQE', Number], Blurs: ['NIQE', Number] } });
-  t.strictSame(logs.map((log) => log.execution_time > 0), [false, false, false, false, true, false], 'one run serves both, its time is told once');
+  t.strictSame(
+    logs.map((log) => log.execution_time > 0),
+    [false, false, false, false, true, false],
+    'one run serves both, its time is told once',
+  );
 });
 
 t.test('when every tool fails there is no score, and nothing is invented', async (t) => {
   const { state } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] }, values: {},
+    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] },
+    values: {},
   });
   t.equal(state.executor_evidence?.quality_scores, null);
-  t.ok(state.executor_evidence?.tool_logs.every((log) => log.error !== null && log.raw_score === null && log.normalized_score === null));
+  t.ok(
+    state.executor_evidence?.tool_logs.every(
+      (log) => log.error !== null && log.raw_score === null && log.normalized_score === null,
+    ),
+  );
   t.equal(state.quality_score, null);
 });
 
@@ -50,56 +85,115 @@ t.test('a subtask that fails leaves null and a log, and the run goes on', async 
   const { state } = await runGraph(t, {
     script: {
       plans: [GLOBAL_PLAN],
-      examinations: [{ distortion_analysis: null, failures: [{ subtask: 'distortion_analysis', error: new Error('no light') }] }],
+      examinations: [
+        { distortion_analysis: null, failures: [{ subtask: 'distortion_analysis', error: new Error('no light') }] },
+      ],
       summaries: [{}],
     },
   });
   t.equal(state.executor_evidence?.distortion_analysis, null);
-  t.match(state.executor_evidence?.tool_logs[0], { tool_name: 'distortion_analysis', error: 'distortion_analysis failed: no light', raw_score: null });
+  t.match(state.executor_evidence?.tool_logs[0], {
+    tool_name: 'distortion_analysis',
+    error: 'distortion_analysis failed: no light',
+    raw_score: null,
+  });
   t.ok(state.executor_evidence?.quality_scores, 'the tools ran all the same');
 });
 
 t.test('tool execution that fails as a whole leaves the other subtasks alone', async (t) => {
-  const evidence = { ...scriptEvidence({}), run: () => Promise.reject(new IqaError('IQA_TOOL_FAILED', 'the wire broke')) };
-  const { state } = await runGraph(t, { script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] }, evidence });
-  t.match(state.executor_evidence, { distortion_set: { Global: ['Noise'] }, quality_scores: null, tool_logs: [{ tool_name: 'tool_execution', error: /the wire broke/ }] });
+  const evidence = {
+    ...scriptEvidence({}),
+    run: () => Promise.reject(new IqaError('IQA_TOOL_FAILED', 'the wire broke')),
+  };
+  const { state } = await runGraph(t, {
+    script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] },
+    evidence,
+  });
+  t.match(state.executor_evidence, {
+    distortion_set: { Global: ['Noise'] },
+    quality_scores: null,
+    tool_logs: [{ tool_name: 'tool_execution', error: /the wire broke/ }],
+  });
 });
 
 t.test('no path and no address leaves the house inside an error', async (t) => {
-  const { state } = await runGraph(t, { script: { plans: [new Error("ENOENT: open '/tmp/agentic-iqa-1/secret' at http://10.0.0.7:80/x or 127.0.0.1:99")] } });
+  const { state } = await runGraph(t, {
+    script: { plans: [new Error("ENOENT: open '/tmp/agentic-iqa-1/secret' at http://10.0.0.7:80/x or 127.0.0.1:99")] },
+  });
   t.notMatch(state.error, /secret|10\.0|127\.0/);
 });
 
 t.test('evidence whose keys or tools were never heard of becomes a failed executor, not a broken state', async (t) => {
   const { state } = await runGraph(t, {
-    script: { plans: [GLOBAL_PLAN], examinations: [{ selected_tools: { unicorn: { Noise: 'NIQE' } } }], summaries: [{}] },
+    script: {
+      plans: [GLOBAL_PLAN],
+      examinations: [{ selected_tools: { unicorn: { Noise: 'NIQE' } } }],
+      summaries: [{}],
+    },
   });
   t.match(state.executor_evidence?.tool_logs, [{ error: /unicorn/ }]);
 });
 
-const ANALYSED = { distortion_set: { Global: ['Noise'] }, distortion_analysis: { Global: [{ type: 'Noise', severity: 'slight', explanation: 'Grain.' }] } };
+const ANALYSED = {
+  distortion_set: { Global: ['Noise'] },
+  distortion_analysis: { Global: [{ type: 'Noise', severity: 'slight', explanation: 'Grain.' }] },
+};
 const scope = resolveScope(GLOBAL_PLAN, []);
 const gaps = (evidence: object) => findGaps(GLOBAL_PLAN, parse(ExecutorOutput, evidence), scope);
 
 t.test('gaps are named exactly; complete evidence has none', async (t) => {
   t.strictSame(gaps({ ...ANALYSED, quality_scores: { Global: { Noise: ['NIQE', 4] } } }), []);
   t.strictSame(gaps(ANALYSED), ['Missing tool scores for Global']);
-  t.strictSame(gaps({}), ['Missing distortions for Global', 'Missing distortion analysis for Global', 'Missing tool scores for Global']);
+  t.strictSame(gaps({}), [
+    'Missing distortions for Global',
+    'Missing distortion analysis for Global',
+    'Missing tool scores for Global',
+  ]);
   t.strictSame(findGaps({ ...GLOBAL_PLAN, query_type: 'Other' }, parse(ExecutorOutput, {}), scope), []);
-  const vehicle = { ...planFor(['vehicle'], { vehicle: ['Blurs'] }), plan: { ...GLOBAL_PLAN.plan, distortion_detection: false } };
+  const vehicle = {
+    ...planFor(['vehicle'], { vehicle: ['Blurs'] }),
+    plan: { ...GLOBAL_PLAN.plan, distortion_detection: false },
+  };
   const grounded = resolveScope(vehicle, [{ name: 'vehicle', box: [0, 0, 9, 9] }]);
-  t.strictSame(findGaps(vehicle, parse(ExecutorOutput, { distortion_analysis: { vehicle: [{ type: 'Blurs', severity: 'none', explanation: 'x' }] } }), grounded), ['Missing tool scores for vehicle region']);
+  t.strictSame(
+    findGaps(
+      vehicle,
+      parse(ExecutorOutput, {
+        distortion_analysis: { vehicle: [{ type: 'Blurs', severity: 'none', explanation: 'x' }] },
+      }),
+      grounded,
+    ),
+    ['Missing tool scores for vehicle region'],
+  );
 });
 
 t.test('analysis and scores that contradict each other are a gap, and the next round doubts the tool', async (t) => {
   const conflict = {
-    distortion_set: { Global: ['Noise'] }, distortion_analysis: { Global: [{ type: 'Noise', severity: 'extreme', explanation: 'x' }] },
+    distortion_set: { Global: ['Noise'] },
+    distortion_analysis: { Global: [{ type: 'Noise', severity: 'extreme', explanation: 'x' }] },
     quality_scores: { Global: { Noise: ['NIQE', 4.9] } },
   };
   t.match(gaps(conflict), [/Contradicting analysis and tool scores for Global/]);
-  const asked = { final_answer: 'x', quality_reasoning: 'x', need_replan: true, replan_reason: 'x', used_evidence: null };
+  const asked = {
+    final_answer: 'x',
+    quality_reasoning: 'x',
+    need_replan: true,
+    replan_reason: 'x',
+    used_evidence: null,
+  };
   t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), asked)], ['NIQE']);
-  t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), asked, () => null, () => true)], [], 'a learned fusion is not overruled');
+  t.strictSame(
+    [
+      ...doubtedTools(
+        parse(ExecutorOutput, conflict),
+        asked,
+        () => null,
+        () => true,
+      ),
+    ],
+    [],
+    'a learned fusion is not overruled',
+  );
   t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), { ...asked, need_replan: false })], []);
   t.strictSame([...doubtedTools(undefined, undefined)], []);
 });

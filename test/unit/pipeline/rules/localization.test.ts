@@ -13,9 +13,22 @@ const where = (cells: string) => placeOf(grid(cells), 'noise_sigma')?.where ?? n
 
 t.test('places by the shape of the grid', async (t) => {
   const shapes: [string, string | null][] = [
-    ['500000000', 'upper left'], ['550550111', 'upper left'], ['111155155', 'lower right'], ['555111111', 'top'], ['111111555', 'bottom'], ['050000000', 'top'],
-    ['511511511', 'left'], ['115115115', 'right'], ['111151111', 'centre'], ['111555111', 'centre'], ['555505555', 'edges'], ['500050005', 'several places'],
-    ['555555555', 'all over'], ['454545454', 'all over'], ['000555555', 'bottom'], ['000000000', null],
+    ['500000000', 'upper left'],
+    ['550550111', 'upper left'],
+    ['111155155', 'lower right'],
+    ['555111111', 'top'],
+    ['111111555', 'bottom'],
+    ['050000000', 'top'],
+    ['511511511', 'left'],
+    ['115115115', 'right'],
+    ['111151111', 'centre'],
+    ['111555111', 'centre'],
+    ['555505555', 'edges'],
+    ['500050005', 'several places'],
+    ['555555555', 'all over'],
+    ['454545454', 'all over'],
+    ['000555555', 'bottom'],
+    ['000000000', null],
   ];
   for (const [cells, expected] of shapes) t.equal(where(cells), expected, cells);
   t.equal(placeOf(null, 'x'), null);
@@ -25,26 +38,53 @@ t.test('places by the shape of the grid', async (t) => {
 t.test('a map is reduced to how bad each ninth is', async (t) => {
   const pixels = Buffer.alloc(30 * 30, 255);
   for (let row = 20; row < 30; row += 1) pixels.fill(0, row * 30, row * 30 + 10);
-  const png = await sharp(pixels, { raw: { width: 30, height: 30, channels: 1 } }).png().toBuffer();
+  const png = await sharp(pixels, { raw: { width: 30, height: 30, channels: 1 } })
+    .png()
+    .toBuffer();
   const reduced = await reduceMap({ media_type: 'image/png', width: 30, height: 30, base64: png.toString('base64') });
   t.strictSame(reduced, [0, 0, 0, 0, 0, 0, 1, 0, 0]);
   t.equal(placeOf(reduced, 'x')?.where, 'lower left');
 });
 
-const finding = (distortion: Finding['distortion'], severity: Finding['severity']): Finding =>
-  ({ object_name: 'Global', distortion, severity, strength: null, confidence: 1, measurements: {}, sides: {}, place: null });
+const finding = (distortion: Finding['distortion'], severity: Finding['severity']): Finding => ({
+  object_name: 'Global',
+  distortion,
+  severity,
+  strength: null,
+  confidence: 1,
+  measurements: {},
+  sides: {},
+  place: null,
+});
 const regions = [{ name: 'Global', box: null }];
 const { signal } = new AbortController();
 
 t.test('the worst distortion that a map shows is located; a map that fails is no reason to fail', async (t) => {
   const asked: string[] = [];
-  const evidence = { ...scriptEvidence({}), locate: async (sought: readonly { map: string }[]) => sought.map(({ map }) => { asked.push(map); return grid('500000000'); }) };
+  const evidence = {
+    ...scriptEvidence({}),
+    locate: async (sought: readonly { map: string }[]) =>
+      sought.map(({ map }) => {
+        asked.push(map);
+        return grid('500000000');
+      }),
+  };
   const run = { evidence, log: captureLog().log } as unknown as RunContext;
   const findings = [finding('Brightness change', 'extreme'), finding('Noise', 'slight'), finding('Blurs', 'none')];
-  t.strictSame((await locate({ findings, regions, hasReference: false }, run, signal)).map(({ place }) => place?.where ?? null), [null, 'upper left', null]);
-  t.strictSame((await locate({ findings, regions, hasReference: true }, run, signal)).map(({ place }) => place?.where ?? null), ['upper left', null, null]);
+  t.strictSame(
+    (await locate({ findings, regions, hasReference: false }, run, signal)).map(({ place }) => place?.where ?? null),
+    [null, 'upper left', null],
+  );
+  t.strictSame(
+    (await locate({ findings, regions, hasReference: true }, run, signal)).map(({ place }) => place?.where ?? null),
+    ['upper left', null, null],
+  );
   t.strictSame(asked, ['noise_sigma', 'SSIM']);
-  t.strictSame(await locate({ findings: [finding('Blurs', 'none')], regions, hasReference: false }, run, signal), [finding('Blurs', 'none')], 'nothing shows, nothing is asked');
+  t.strictSame(
+    await locate({ findings: [finding('Blurs', 'none')], regions, hasReference: false }, run, signal),
+    [finding('Blurs', 'none')],
+    'nothing shows, nothing is asked',
+  );
   const broken = { ...run, evidence: { ...evidence, locate: () => Promise.reject(new Error('down')) } };
   t.strictSame(await locate({ findings, regions, hasReference: false }, broken, signal), findings);
 });

@@ -4,9 +4,17 @@ import { derivePlan, REPLAN_REASONS, type UnderstoodQuery } from '../../../../sr
 import { parse } from '../../../../schemas/validation/model.ts';
 import { PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
 
-const asked = (parts: Partial<UnderstoodQuery> = {}): UnderstoodQuery => ({ queryType: 'IQA', objects: [], distortions: null, tool: null, ...parts });
+const asked = (parts: Partial<UnderstoodQuery> = {}): UnderstoodQuery => ({
+  queryType: 'IQA',
+  objects: [],
+  distortions: null,
+  tool: null,
+  ...parts,
+});
 const flagsOf = ({ plan }: PlannerOutput) =>
-  [plan.distortion_detection, plan.distortion_analysis, plan.tool_selection, plan.tool_execution].map((on) => (on ? '1' : '0')).join('');
+  [plan.distortion_detection, plan.distortion_analysis, plan.tool_selection, plan.tool_execution]
+    .map((on) => (on ? '1' : '0'))
+    .join('');
 const flags = (parts: Partial<UnderstoodQuery>, reason?: string) =>
   flagsOf(derivePlan(asked(parts), { hasReference: false, replan: reason === undefined ? null : { reason } }));
 
@@ -27,25 +35,49 @@ t.test('flags: detection, analysis, selection, execution', (t) => {
 });
 
 t.test('Other turns everything off and keeps what was named', (t) => {
-  const plan = derivePlan(asked({ queryType: 'Other', objects: ['child'], distortions: blur }), { hasReference: true, replan: { reason: 'anything' } });
+  const plan = derivePlan(asked({ queryType: 'Other', objects: ['child'], distortions: blur }), {
+    hasReference: true,
+    replan: { reason: 'anything' },
+  });
   t.equal(flagsOf(plan), '0000');
-  t.match(plan, { query_scope: ['child'], distortion_source: 'Inferred', distortions: null, reference_mode: 'Full-Reference' });
+  t.match(plan, {
+    query_scope: ['child'],
+    distortion_source: 'Inferred',
+    distortions: null,
+    reference_mode: 'Full-Reference',
+  });
   t.end();
 });
 
 t.test('the reference decides the mode, the tool is required by name', (t) => {
-  t.match(derivePlan(asked({ tool: 'VSI' }), { hasReference: true }), { reference_mode: 'Full-Reference', required_tool: 'VSI' });
+  t.match(derivePlan(asked({ tool: 'VSI' }), { hasReference: true }), {
+    reference_mode: 'Full-Reference',
+    required_tool: 'VSI',
+  });
   t.match(derivePlan(asked(), { hasReference: false }), { reference_mode: 'No-Reference', required_tool: null });
   t.end();
 });
 
 // Scenario: planner-design / Edge cases: no reference image, global scope, multiple objects
 t.test('distortions by object', (t) => {
-  const of = (objects: string[], distortions: UnderstoodQuery['distortions']) => derivePlan(asked({ objects, distortions }), { hasReference: false }).distortions;
+  const of = (objects: string[], distortions: UnderstoodQuery['distortions']) =>
+    derivePlan(asked({ objects, distortions }), { hasReference: false }).distortions;
   t.strictSame(of(['cat', 'sofa'], blur), { cat: ['Blurs'], sofa: ['Blurs'] }, 'named jointly');
-  t.strictSame(of(['sky', 'car'], { sky: ['Noise'], car: ['Blurs', 'Blurs'] }), { sky: ['Noise'], car: ['Blurs'] }, 'named apart');
-  t.strictSame(of([], { vehicle: ['Blurs'], Global: ['Noise'] }), { Global: ['Blurs', 'Noise'] }, 'no object in the scope');
-  t.strictSame(of(['car'], { Global: ['Noise'], car: ['Blurs'] }), { car: ['Blurs'], Global: ['Noise'] }, 'picture and object');
+  t.strictSame(
+    of(['sky', 'car'], { sky: ['Noise'], car: ['Blurs', 'Blurs'] }),
+    { sky: ['Noise'], car: ['Blurs'] },
+    'named apart',
+  );
+  t.strictSame(
+    of([], { vehicle: ['Blurs'], Global: ['Noise'] }),
+    { Global: ['Blurs', 'Noise'] },
+    'no object in the scope',
+  );
+  t.strictSame(
+    of(['car'], { Global: ['Noise'], car: ['Blurs'] }),
+    { car: ['Blurs'], Global: ['Noise'] },
+    'picture and object',
+  );
   t.end();
 });
 
@@ -68,10 +100,18 @@ t.test('a replan turns on what its reason says is missing', (t) => {
   t.equal(flags(named, REPLAN_REASONS.distortionAnalysis('car')), '0100');
   t.equal(flags(named, REPLAN_REASONS.distortions('car')), '1100');
   t.equal(flags(named, '[Iteration 1] Missing distortion detection'), '1100');
-  t.equal(flags(named, `${REPLAN_REASONS.toolScores('car')}; ${REPLAN_REASONS.distortions('car')}`), '1111', 'several reasons');
+  t.equal(
+    flags(named, `${REPLAN_REASONS.toolScores('car')}; ${REPLAN_REASONS.distortions('car')}`),
+    '1111',
+    'several reasons',
+  );
   t.equal(flags(named, REPLAN_REASONS.contradiction('car')), '0111', 'other tools, the same distortions');
   t.equal(flags(named, 'No reason provided'), '1111', 'unknown reasons turn everything on');
-  t.equal(flags({ objects: ['tool box'], distortions: blur }, REPLAN_REASONS.distortions('tool box')), '1100', 'an object\'s name is no reason');
+  t.equal(
+    flags({ objects: ['tool box'], distortions: blur }, REPLAN_REASONS.distortions('tool box')),
+    '1100',
+    "an object's name is no reason",
+  );
   t.end();
 });
 

@@ -1,11 +1,17 @@
 // The replanning loop's rules on their own: the conditional edge, its log lines, the counting and the history.
 import t from 'tap';
 import type { AgenticIQAState } from '../../../../schemas/pipeline/state.ts';
-import { createHistoryReducer, decideNextNode, recordReplanRequest } from '../../../../src/pipeline/rules/replanning.ts';
+import {
+  createHistoryReducer,
+  decideNextNode,
+  recordReplanRequest,
+} from '../../../../src/pipeline/rules/replanning.ts';
 import { captureLog } from '../../../support/app.ts';
 
-const result = (need_replan: boolean, replan_reason: string | null = need_replan ? 'Missing tool scores for vehicle region' : null) =>
-  ({ final_answer: 'Good', quality_reasoning: 'Because.', need_replan, replan_reason, used_evidence: null });
+const result = (
+  need_replan: boolean,
+  replan_reason: string | null = need_replan ? 'Missing tool scores for vehicle region' : null,
+) => ({ final_answer: 'Good', quality_reasoning: 'Because.', need_replan, replan_reason, used_evidence: null });
 
 const decide = (state: Partial<AgenticIQAState>) => {
   const { log, logs } = captureLog();
@@ -30,13 +36,27 @@ t.test('a limit of 0 or 1 allows no replan', async (t) => {
 
 // Scenario: replanning-logic / Planner fails on replan
 t.test('after an error the run ends, whatever the last result asked for', async (t) => {
-  t.equal(decide({ summarizer_result: result(true), iteration_count: 1, max_replan_iterations: 5, error: 'The planner failed' }).next, '__end__');
+  t.equal(
+    decide({
+      summarizer_result: result(true),
+      iteration_count: 1,
+      max_replan_iterations: 5,
+      error: 'The planner failed',
+    }).next,
+    '__end__',
+  );
 });
 
 // Scenario: replanning-logic / Log conditional edge decision
 t.test('the decision is logged with its four values', async (t) => {
   const { logs } = decide({ summarizer_result: result(false), iteration_count: 0, max_replan_iterations: 2 });
-  t.match(logs[0], { level: 30, need_replan: false, iteration_count: 0, max_replan_iterations: 2, decision: '__end__' });
+  t.match(logs[0], {
+    level: 30,
+    need_replan: false,
+    iteration_count: 0,
+    max_replan_iterations: 2,
+    decision: '__end__',
+  });
 });
 
 // Scenario: replanning-logic / Log replanning trigger
@@ -50,14 +70,27 @@ t.test('a triggered replan is logged at info with reason and count', async (t) =
 // Scenario: replanning-logic / Log max iterations reached
 // Scenario: replanning-logic / Prevent infinite replanning loop
 t.test('the limit is logged as a warning', async (t) => {
-  const { logs } = decide({ summarizer_result: result(true), iteration_count: 2, max_replan_iterations: 2, replan_history: ['[Iteration 2] x'] });
+  const { logs } = decide({
+    summarizer_result: result(true),
+    iteration_count: 2,
+    max_replan_iterations: 2,
+    replan_history: ['[Iteration 2] x'],
+  });
   const warnings = logs.filter((line) => line['level'] === 40).map((line) => line['msg']);
-  t.strictSame(warnings, ['Max replanning iterations (2) reached', 'Continuing with current evidence despite need_replan=true']);
+  t.strictSame(warnings, [
+    'Max replanning iterations (2) reached',
+    'Continuing with current evidence despite need_replan=true',
+  ]);
 });
 
 // Scenario: replanning-logic / Summarizer repeatedly requests replan
 t.test('a summarizer that asks on every iteration is reported as a possible logic issue', async (t) => {
-  const { messages } = decide({ summarizer_result: result(true), iteration_count: 2, max_replan_iterations: 2, replan_history: ['[Iteration 1] x', '[Iteration 2] x'] });
+  const { messages } = decide({
+    summarizer_result: result(true),
+    iteration_count: 2,
+    max_replan_iterations: 2,
+    replan_history: ['[Iteration 1] x', '[Iteration 2] x'],
+  });
   t.ok(messages.some((message) => String(message).includes('possible logic issue in the summarizer')));
 });
 
@@ -66,7 +99,8 @@ t.test('a summarizer that asks on every iteration is reported as a possible logi
 // Scenario: summarizer-state-models / Append replan reasons to history
 t.test('a request is counted and worded with its iteration', async (t) => {
   t.strictSame(recordReplanRequest({}, 'Missing tool scores for vehicle region'), {
-    iteration_count: 1, replan_history: ['[Iteration 1] Missing tool scores for vehicle region'],
+    iteration_count: 1,
+    replan_history: ['[Iteration 1] Missing tool scores for vehicle region'],
   });
   t.equal(recordReplanRequest({ iteration_count: 1 }, 'x').iteration_count, 2);
 });

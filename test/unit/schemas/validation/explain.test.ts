@@ -8,7 +8,8 @@ import { generate, GENERATORS } from '../../../support/schemas/generators.ts';
 import { mutate } from '../../../support/schemas/mutations.ts';
 import { shown } from '../../../support/schemas/refusal.ts';
 
-const expectedOf = (schema: TSchema, value: unknown): string[] => explain(schema, value).map(({ expected }) => expected);
+const expectedOf = (schema: TSchema, value: unknown): string[] =>
+  explain(schema, value).map(({ expected }) => expected);
 const pathsOf = (schema: TSchema, value: unknown): string[] => explain(schema, value).map(({ path }) => path);
 
 // Scenario: executor-state-models / Validate field types
@@ -46,7 +47,10 @@ t.test('received: the value as JSON, cut when long', async (t) => {
   t.equal(received(NaN), 'NaN');
   t.equal(received(-Infinity), '-Infinity');
   t.equal(received({ a: [1] }), '{"a":[1]}');
-  t.equal(received(() => 1), 'function');
+  t.equal(
+    received(() => 1),
+    'function',
+  );
   t.equal(received('x'.repeat(500)).length, 80);
   t.equal(issue('', 'an object', 1).message, 'Expected an object for the document but received 1');
   t.equal(issue('/a', 'an object', 1, 'In my own words').message, 'In my own words');
@@ -54,7 +58,8 @@ t.test('received: the value as JSON, cut when long', async (t) => {
 
 t.test('limits hold at both ends', async (t) => {
   for (const value of [1, 5, 3.3]) t.strictSame(explain(Score('Score.'), value), [], String(value));
-  for (const value of [0.999, 5.001, NaN, Infinity, -Infinity, '3', null]) t.equal(explain(Score('Score.'), value).length, 1, String(value));
+  for (const value of [0.999, 5.001, NaN, Infinity, -Infinity, '3', null])
+    t.equal(explain(Score('Score.'), value).length, 1, String(value));
   t.strictSame(explain(Type.Array(Type.Null(), { minItems: 1, maxItems: 2 }), [null]), []);
   t.strictSame(explain(Type.Array(Type.Null(), { minItems: 1, maxItems: 2 }), [null, null]), []);
   t.strictSame(explain(Type.String({ minLength: 1, maxLength: 2 }), 'ab'), []);
@@ -83,7 +88,13 @@ t.test('a union of tagged objects is explained by the branch with the tag', asyn
   ]);
   t.strictSame(pathsOf(event, { event: 'tool', value: 'x' }), ['/value']);
   t.strictSame(pathsOf(event, { event: 'end' }), ['/time']);
-  t.match(explain(event, { event: 'other' }).map(({ message }) => message).join(), '"other"', 'an unknown tag is shown');
+  t.match(
+    explain(event, { event: 'other' })
+      .map(({ message }) => message)
+      .join(),
+    '"other"',
+    'an unknown tag is shown',
+  );
 });
 
 t.test('paths are JSON Pointers, escaped', async (t) => {
@@ -94,21 +105,37 @@ t.test('paths are JSON Pointers, escaped', async (t) => {
 t.test('keys: missing, unknown, of the wrong form', async (t) => {
   const closed = Type.Object({ a: Type.Integer(), b: Type.Optional(Type.Integer()) }, { additionalProperties: false });
   t.strictSame(explain(closed, { c: 1 }), [
-    { path: '/a', expected: 'an integer', received: 'nothing', message: 'Expected an integer for /a but received nothing' },
-    { path: '/c', expected: 'only the fields a, b', received: '1', message: 'Unexpected /c: expected only the fields a, b' },
+    {
+      path: '/a',
+      expected: 'an integer',
+      received: 'nothing',
+      message: 'Expected an integer for /a but received nothing',
+    },
+    {
+      path: '/c',
+      expected: 'only the fields a, b',
+      received: '1',
+      message: 'Unexpected /c: expected only the fields a, b',
+    },
   ]);
   t.strictSame(explain(Type.Object({ a: Type.Integer() }), { a: 1, c: 1 }), [], 'an open object takes any key');
   t.strictSame(expectedOf(ByObject(Type.Integer(), 'By name.'), { ' ': 1 }), ['non-blank keys']);
-  t.match(expectedOf(ByCategory(Type.Integer(), 'By category.'), { Fog: 1 })[0], /^keys that match .*Blurs\|Color distortions/);
+  t.match(
+    expectedOf(ByCategory(Type.Integer(), 'By category.'), { Fog: 1 })[0],
+    /^keys that match .*Blurs\|Color distortions/,
+  );
   t.strictSame(explain(Type.Record(Type.String(), Type.Unknown()), { '': null, a: [undefined] }), []);
 });
 
 // Scenario: executor-state-models / Validate nested structures
-t.test('no value that the validator refuses goes unexplained, and none that it takes is complained about', async (t) => {
-  for (const { name, schema, make } of GENERATORS) {
-    const validator = Compile(schema);
-    const values = generate(make, 12, 3).flatMap((value) => [value, ...mutate(value)]);
-    const disagreeing = values.filter((value) => validator.Check(value) !== (explain(schema, value).length === 0));
-    t.strictSame(disagreeing.slice(0, 3).map(shown), [], `${name}: ${values.length} values`);
-  }
-});
+t.test(
+  'no value that the validator refuses goes unexplained, and none that it takes is complained about',
+  async (t) => {
+    for (const { name, schema, make } of GENERATORS) {
+      const validator = Compile(schema);
+      const values = generate(make, 12, 3).flatMap((value) => [value, ...mutate(value)]);
+      const disagreeing = values.filter((value) => validator.Check(value) !== (explain(schema, value).length === 0));
+      t.strictSame(disagreeing.slice(0, 3).map(shown), [], `${name}: ${values.length} values`);
+    }
+  },
+);

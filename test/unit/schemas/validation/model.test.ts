@@ -3,7 +3,18 @@ import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import Type from 'typebox';
 import { issue } from '../../../../schemas/validation/explain.ts';
-import { canonicalJson, defineModel, equals, examplesOf, hash, jsonSchemaOf, parse, parseJson, serialize, ValidationError } from '../../../../schemas/validation/model.ts';
+import {
+  canonicalJson,
+  defineModel,
+  equals,
+  examplesOf,
+  hash,
+  jsonSchemaOf,
+  parse,
+  parseJson,
+  serialize,
+  ValidationError,
+} from '../../../../schemas/validation/model.ts';
 import { ExecutorOutput, ToolExecutionLog } from '../../../../schemas/pipeline/executor.ts';
 import { PlannerInput, PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
 import { Nullable, Timestamp } from '../../../../schemas/vocabulary.ts';
@@ -11,19 +22,35 @@ import { createRandom } from '../../../support/images.ts';
 import { generate, GENERATORS, shuffleKeys } from '../../../support/schemas/generators.ts';
 import { isAccepted, onlyIssue, refusal, refusedPaths, shown } from '../../../support/schemas/refusal.ts';
 
-const Note = defineModel('Note', Type.Object({
-  text: Type.String({ minLength: 1 }),
-  tags: Type.Array(Type.String(), { default: [] }),
-  author: Nullable(Type.Object({ name: Type.String(), since: Nullable(Timestamp('When.'), 'When.') }, { additionalProperties: false }), 'Who.'),
-  written: Type.Optional(Timestamp('When.')),
-}, { additionalProperties: false }), {
-  normalise: (draft, { warn }) => {
-    if (typeof draft['text'] === 'string') draft['text'] = draft['text'].trim();
-    if (draft['text'] === 'warn') warn?.('told to warn');
+const Note = defineModel(
+  'Note',
+  Type.Object(
+    {
+      text: Type.String({ minLength: 1 }),
+      tags: Type.Array(Type.String(), { default: [] }),
+      author: Nullable(
+        Type.Object(
+          { name: Type.String(), since: Nullable(Timestamp('When.'), 'When.') },
+          { additionalProperties: false },
+        ),
+        'Who.',
+      ),
+      written: Type.Optional(Timestamp('When.')),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    normalise: (draft, { warn }) => {
+      if (typeof draft['text'] === 'string') draft['text'] = draft['text'].trim();
+      if (draft['text'] === 'warn') warn?.('told to warn');
+    },
+    check: ({ tags }, { knownTools }) =>
+      tags.flatMap((tag, index) =>
+        knownTools && !knownTools.has(tag) ? [issue(`/tags/${index}`, 'a known tag', tag)] : [],
+      ),
+    examples: [{ text: 'hello' }],
   },
-  check: ({ tags }, { knownTools }) => tags.flatMap((tag, index) => (knownTools && !knownTools.has(tag) ? [issue(`/tags/${index}`, 'a known tag', tag)] : [])),
-  examples: [{ text: 'hello' }],
-});
+);
 
 const SEEDS = 200;
 
@@ -32,8 +59,11 @@ const SEEDS = 200;
 // Scenario: summarizer-state-models / Serialize and deserialize SummarizerOutput
 t.test('a random valid value of any model survives parsing, writing and reading unchanged', async (t) => {
   for (const { name, schema, make } of GENERATORS) {
-    const broken = generate(make, SEEDS).filter((value) =>
-      !isDeepStrictEqual(parse(schema, value), value) || !isDeepStrictEqual(parseJson(schema, serialize(schema, value)), value));
+    const broken = generate(make, SEEDS).filter(
+      (value) =>
+        !isDeepStrictEqual(parse(schema, value), value) ||
+        !isDeepStrictEqual(parseJson(schema, serialize(schema, value)), value),
+    );
     t.strictSame(broken.map(shown), [], `${name}: ${SEEDS} values`);
   }
 });
@@ -43,9 +73,17 @@ t.test('equality and hash are by value, whatever the order of the keys', async (
   const random = createRandom(7);
   for (const { name, make } of GENERATORS) {
     const values = generate(make, SEEDS, 11);
-    t.ok(values.every((value) => equals(value, shuffleKeys(value, random))), `${name}: equal`);
-    t.ok(values.every((value) => hash(value) === hash(shuffleKeys(value, random))), `${name}: same hash`);
-    const distinct = values.filter((value, index) => values.findIndex((other) => isDeepStrictEqual(value, other)) === index);
+    t.ok(
+      values.every((value) => equals(value, shuffleKeys(value, random))),
+      `${name}: equal`,
+    );
+    t.ok(
+      values.every((value) => hash(value) === hash(shuffleKeys(value, random))),
+      `${name}: same hash`,
+    );
+    const distinct = values.filter(
+      (value, index) => values.findIndex((other) => isDeepStrictEqual(value, other)) === index,
+    );
     t.equal(new Set(distinct.map(hash)).size, distinct.length, `${name}: other values have other hashes`);
   }
 });
@@ -91,36 +129,74 @@ t.test('instants become ISO 8601 in UTC', async (t) => {
   t.equal(utc('2026-11-17T08:00:00Z'), '2026-11-17T08:00:00.000Z');
   t.equal(utc('2026-11-17t08:00:00z'), '2026-11-17T08:00:00.000Z', 'RFC 3339 allows small letters');
   t.equal(utc('2024-02-29T00:00:00Z'), '2024-02-29T00:00:00.000Z', 'a leap day');
-  t.equal(parse(Note, { text: 'x', author: { name: 'Ann', since: '2026-11-17T10:00:00+02:00' } }).author?.since, '2026-11-17T08:00:00.000Z', 'inside a union');
-  t.match(serialize(Note, { text: 'x', tags: [], author: null, written: '2026-11-17T10:00:00+02:00' }), '"written":"2026-11-17T08:00:00.000Z"');
+  t.equal(
+    parse(Note, { text: 'x', author: { name: 'Ann', since: '2026-11-17T10:00:00+02:00' } }).author?.since,
+    '2026-11-17T08:00:00.000Z',
+    'inside a union',
+  );
+  t.match(
+    serialize(Note, { text: 'x', tags: [], author: null, written: '2026-11-17T10:00:00+02:00' }),
+    '"written":"2026-11-17T08:00:00.000Z"',
+  );
 });
 
 t.test('a written value reads in the order of its schema, whoever built it', async (t) => {
-  t.equal(serialize(Note, { written: '2026-11-17T08:00:00Z', author: { since: null, name: 'Ann' }, tags: [], text: 'x' }),
-    '{"text":"x","tags":[],"author":{"name":"Ann","since":null},"written":"2026-11-17T08:00:00.000Z"}');
+  t.equal(
+    serialize(Note, { written: '2026-11-17T08:00:00Z', author: { since: null, name: 'Ann' }, tags: [], text: 'x' }),
+    '{"text":"x","tags":[],"author":{"name":"Ann","since":null},"written":"2026-11-17T08:00:00.000Z"}',
+  );
   const random = createRandom(13);
   for (const { name, schema, make } of GENERATORS) {
     const order = Object.keys((schema as unknown as { properties: object }).properties);
-    const written = generate(make, 20).map((value) => Object.keys(JSON.parse(serialize(schema, shuffleKeys(value, random))) as object));
-    t.ok(written.every((keys) => isDeepStrictEqual(keys, order.filter((key) => keys.includes(key)))), name);
+    const written = generate(make, 20).map((value) =>
+      Object.keys(JSON.parse(serialize(schema, shuffleKeys(value, random))) as object),
+    );
+    t.ok(
+      written.every((keys) =>
+        isDeepStrictEqual(
+          keys,
+          order.filter((key) => keys.includes(key)),
+        ),
+      ),
+      name,
+    );
   }
 });
 
 // Scenario: executor-state-models / Deserialize ExecutorOutput from JSON
 t.test('what is no instant is refused, with the value in the message', async (t) => {
-  for (const written of ['', 'yesterday', 'Invalid Date', '2026-11-17', '08:00:00Z', '2026-13-01T00:00:00Z', '2026-11-17T25:00:00Z', '2026-11-17T08:00:00+25:00']) {
-    t.strictSame(onlyIssue(Note, { text: 'x', written }), issue('/written', 'an ISO 8601 date-time', written), `"${written}"`);
+  for (const written of [
+    '',
+    'yesterday',
+    'Invalid Date',
+    '2026-11-17',
+    '08:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-11-17T25:00:00Z',
+    '2026-11-17T08:00:00+25:00',
+  ]) {
+    t.strictSame(
+      onlyIssue(Note, { text: 'x', written }),
+      issue('/written', 'an ISO 8601 date-time', written),
+      `"${written}"`,
+    );
   }
   t.equal(onlyIssue(Note, { text: 'x', written: new Date(NaN) }).path, '/written', 'an invalid Date');
   t.equal(onlyIssue(Note, { text: 'x', written: 1_763_366_400_000 }).path, '/written', 'a number');
 });
 
 t.test('a day that the calendar does not have is refused, not moved to the next month', async (t) => {
-  for (const written of ['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', '2026-04-31T00:00:00Z']) t.equal(isAccepted(Note, { text: 'x', written }), false, written);
+  for (const written of ['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', '2026-04-31T00:00:00Z'])
+    t.equal(isAccepted(Note, { text: 'x', written }), false, written);
 });
 
 t.test('an instant needs its offset: local time would depend on the machine', async (t) => {
-  for (const written of ['2026-11-17T08:00:00', '2026-11-17 08:00', '2026-11-17 08:00 PM', '2026-11-17 08:00 (about)']) {
+  for (const written of [
+    '2026-11-17T08:00:00',
+    '2026-11-17 08:00',
+    '2026-11-17 08:00 PM',
+    '2026-11-17 08:00 (about)',
+  ]) {
     t.equal(isAccepted(Note, { text: 'x', written }), false, written);
   }
 });
@@ -130,28 +206,37 @@ t.test('rules get the context, and a rule whose input is missing is not applied'
   parse(Note, { text: 'warn' }, { warn: (message) => void warnings.push(message) });
   t.strictSame(warnings, ['told to warn']);
   t.doesNotThrow(() => parse(Note, { text: 'warn', tags: ['a'] }));
-  t.strictSame(refusedPaths(Note, { text: 'x', tags: ['a', 'b', 'c'] }, { knownTools: new Set(['b']) }), ['/tags/0', '/tags/2']);
+  t.strictSame(refusedPaths(Note, { text: 'x', tags: ['a', 'b', 'c'] }, { knownTools: new Set(['b']) }), [
+    '/tags/0',
+    '/tags/2',
+  ]);
 });
 
 t.test('one error lists every failing field with path, expectation and value', async (t) => {
   const error = refusal(Note, { text: 1, tags: ['a', 2, null], author: { name: 3, age: 4 }, colour: 'red' });
   t.equal(error.name, 'ValidationError');
   t.equal(error.model, 'Note');
-  t.strictSame(error.issues.map(({ path, expected, received }) => ({ path, expected, received })), [
-    { path: '/text', expected: 'a string of at least 1 characters', received: '1' },
-    { path: '/tags/1', expected: 'a string', received: '2' },
-    { path: '/tags/2', expected: 'a string', received: 'null' },
-    { path: '/author/name', expected: 'a string', received: '3' },
-    { path: '/author/age', expected: 'only the fields name, since', received: '4' },
-    { path: '/colour', expected: 'only the fields text, tags, author, written', received: '"red"' },
-  ]);
+  t.strictSame(
+    error.issues.map(({ path, expected, received }) => ({ path, expected, received })),
+    [
+      { path: '/text', expected: 'a string of at least 1 characters', received: '1' },
+      { path: '/tags/1', expected: 'a string', received: '2' },
+      { path: '/tags/2', expected: 'a string', received: 'null' },
+      { path: '/author/name', expected: 'a string', received: '3' },
+      { path: '/author/age', expected: 'only the fields name, since', received: '4' },
+      { path: '/colour', expected: 'only the fields text, tags, author, written', received: '"red"' },
+    ],
+  );
   t.equal(error.message, `Invalid Note: ${error.issues.map((found) => found.message).join('; ')}`);
   t.match(error.message, 'Expected a string for /tags/1 but received 2; ');
 });
 
 t.test('more than eight failures are all listed', async (t) => {
   const tags = Array.from({ length: 40 }, (_item, index) => index);
-  t.strictSame(refusedPaths(Note, { text: 'x', tags }), tags.map((index) => `/tags/${index}`));
+  t.strictSame(
+    refusedPaths(Note, { text: 'x', tags }),
+    tags.map((index) => `/tags/${index}`),
+  );
 });
 
 t.test('the document itself may be of the wrong type', async (t) => {
@@ -161,7 +246,11 @@ t.test('the document itself may be of the wrong type', async (t) => {
 
 t.test('text that is no JSON is a ValidationError too', async (t) => {
   for (const text of ['', '{', '{"text": NaN}', "{'text': 1}", 'undefined']) {
-    t.throws(() => parseJson(Note, text), { name: 'ValidationError', model: 'Note', issues: [{ path: '', expected: 'valid JSON' }] }, text);
+    t.throws(
+      () => parseJson(Note, text),
+      { name: 'ValidationError', model: 'Note', issues: [{ path: '', expected: 'valid JSON' }] },
+      text,
+    );
   }
   t.throws(() => parseJson(Note, `{${'x'.repeat(10_000)}`), { message: /^.{0,200}$/ }, 'a long text is cut');
 });
@@ -172,9 +261,21 @@ t.test('what JSON cannot hold is refused like anything else', async (t) => {
 
 t.test('an invalid value is not written', async (t) => {
   t.throws(() => serialize(Note, { text: '', tags: [], author: null }), ValidationError);
-  t.throws(() => serialize(ToolExecutionLog, {
-    tool_name: 'NIQE', object_name: 'Global', distortion: 'Noise', raw_score: NaN, normalized_score: 3, execution_time: 0, fallback: false, error: null, timestamp: '2026-11-17T08:00:00Z',
-  }), ValidationError);
+  t.throws(
+    () =>
+      serialize(ToolExecutionLog, {
+        tool_name: 'NIQE',
+        object_name: 'Global',
+        distortion: 'Noise',
+        raw_score: NaN,
+        normalized_score: 3,
+        execution_time: 0,
+        fallback: false,
+        error: null,
+        timestamp: '2026-11-17T08:00:00Z',
+      }),
+    ValidationError,
+  );
 });
 
 t.test('a schema without a definition is a mistake of the programmer', async (t) => {
@@ -182,16 +283,22 @@ t.test('a schema without a definition is a mistake of the programmer', async (t)
   t.throws(() => jsonSchemaOf(Type.String()), TypeError);
 });
 
-t.test('prototype keys are plain keys: kept where any key is, refused where none is, harmless everywhere', async (t) => {
-  const input = parseJson(PlannerInput, '{"query":"q","image_path":"p","prior_context":{"__proto__":{"polluted":true},"constructor":1}}');
-  t.strictSame(Object.keys(input.prior_context ?? {}), ['__proto__', 'constructor']);
-  t.equal(Object.getPrototypeOf(input.prior_context), Object.prototype);
-  t.notOk('polluted' in {});
-  t.match(serialize(PlannerInput, input), '{"__proto__":{"polluted":true},"constructor":1}');
-  t.not(hash(input), hash({ ...input, prior_context: {} }));
-  const evidence = parseJson(ExecutorOutput, '{"distortion_set":{"__proto__":["Noise"]}}');
-  t.strictSame(Object.keys(evidence.distortion_set ?? {}), ['__proto__']);
-});
+t.test(
+  'prototype keys are plain keys: kept where any key is, refused where none is, harmless everywhere',
+  async (t) => {
+    const input = parseJson(
+      PlannerInput,
+      '{"query":"q","image_path":"p","prior_context":{"__proto__":{"polluted":true},"constructor":1}}',
+    );
+    t.strictSame(Object.keys(input.prior_context ?? {}), ['__proto__', 'constructor']);
+    t.equal(Object.getPrototypeOf(input.prior_context), Object.prototype);
+    t.notOk('polluted' in {});
+    t.match(serialize(PlannerInput, input), '{"__proto__":{"polluted":true},"constructor":1}');
+    t.not(hash(input), hash({ ...input, prior_context: {} }));
+    const evidence = parseJson(ExecutorOutput, '{"distortion_set":{"__proto__":["Noise"]}}');
+    t.strictSame(Object.keys(evidence.distortion_set ?? {}), ['__proto__']);
+  },
+);
 
 t.test('an unknown field named like a member of every object is listed like any other', async (t) => {
   for (const key of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
@@ -204,8 +311,16 @@ t.test('an unknown field named like a member of every object is listed like any 
 t.test('a published schema is bare JSON: fields with a default are not required of the sender', async (t) => {
   const published = jsonSchemaOf(Note);
   t.strictSame(published, JSON.parse(JSON.stringify(published)));
-  t.match(published, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Note', type: 'object', required: ['text'], examples: [{ text: 'hello' }] });
-  const output = defineModel('Output', Type.Object({ tags: Type.Array(Type.String(), { default: [] }) }), { publish: 'output' });
+  t.match(published, {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Note',
+    type: 'object',
+    required: ['text'],
+    examples: [{ text: 'hello' }],
+  });
+  const output = defineModel('Output', Type.Object({ tags: Type.Array(Type.String(), { default: [] }) }), {
+    publish: 'output',
+  });
   t.strictSame(jsonSchemaOf(output)['required'], ['tags'], 'what we write is always there');
   t.notOk('examples' in jsonSchemaOf(output));
   t.strictSame(examplesOf(output), []);
@@ -213,8 +328,13 @@ t.test('a published schema is bare JSON: fields with a default are not required 
 
 t.test('a published schema is a copy: changing it changes no model', async (t) => {
   const published = jsonSchemaOf(PlannerOutput) as { required: string[]; examples: { query_type: string }[] };
-  t.teardown(() => { published.examples[0]!.query_type = 'IQA'; });
+  t.teardown(() => {
+    published.examples[0]!.query_type = 'IQA';
+  });
   published.required.pop();
   published.examples[0]!.query_type = 'changed';
-  t.match(jsonSchemaOf(PlannerOutput), { required: ['query_type', 'query_scope', 'distortion_source', 'reference_mode', 'plan'], examples: [{ query_type: 'IQA' }] });
+  t.match(jsonSchemaOf(PlannerOutput), {
+    required: ['query_type', 'query_scope', 'distortion_source', 'reference_mode', 'plan'],
+    examples: [{ query_type: 'IQA' }],
+  });
 });

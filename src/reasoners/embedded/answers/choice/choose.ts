@@ -34,6 +34,15 @@ export function chooseOption(understood: Understanding, evidence: ChoiceEvidence
   const options = readOptions(understood.options, evidence.vocabulary);
   const choice: Choice = { ...evidence, options, understood, stem: at < 0 ? query : query.slice(0, at) };
   const unsure = findRemark(options, 'unsure');
-  return amongNumbers(choice) ?? amongYesAndNo(choice) ?? amongObjects(choice) ?? besideReference(choice) ?? amongDistortions(choice) ?? amongDegrees(choice)
-    ?? { answer: unsure?.letter ?? UNDECIDED, because: 'None of the options can be compared with the evidence.' };
+  return (
+    amongNumbers(choice) ??
+    amongYesAndNo(choice) ??
+    amongObjects(choice) ??
+    besideReference(choice) ??
+    amongDistortions(choice) ??
+    amongDegrees(choice) ?? {
+      answer: unsure?.letter ?? UNDECIDED,
+      because: 'None of the options can be compared with the evidence.',
+    }
+  );
 }

@@ -12,11 +12,26 @@ const NO = /^(no|false|incorrect|disagree|not at all|not really)\b/i;
 const MIDDLE = /^(slightly|somewhat|a (little|bit)|partly|partially|mostly|borderline|maybe|kind of|to some extent)\b/i;
 
 /** One yes, one no and perhaps something between them. Options such as "Yes, noise" and "Yes, blur" are no such pair. */
-export function amongYesAndNo({ options, understood, relevant, request, score, rules, stem, vocabulary }: Choice): Verdict | null {
+export function amongYesAndNo({
+  options,
+  understood,
+  relevant,
+  request,
+  score,
+  rules,
+  stem,
+  vocabulary,
+}: Choice): Verdict | null {
   const [yes, secondYes] = options.filter(({ text }) => YES.test(text));
   const [no, secondNo] = options.filter(({ text }) => NO.test(text));
   if (!yes || !no || secondYes || secondNo) return null;
-  const verdict = yesOrNo(understood, relevant, { score, rules, query: stem, hasReference: request.plan.reference_mode === 'Full-Reference', claims: readClaims(stem, vocabulary) });
+  const verdict = yesOrNo(understood, relevant, {
+    score,
+    rules,
+    query: stem,
+    hasReference: request.plan.reference_mode === 'Full-Reference',
+    claims: readClaims(stem, vocabulary),
+  });
   if (!verdict || !/^(yes|no|neither|slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer)) return null;
   const middle = options.find(({ text }) => MIDDLE.test(text));
   const between = /^(slightly|mostly|partly|somewhat|borderline)/i.test(verdict.answer) ? middle : undefined;
@@ -64,7 +79,9 @@ export function amongDegrees(choice: Choice): Verdict | null {
   const sides = amongSidesOfProperty(choice);
   if (sides) return sides;
   const isFlaw = understood.polarity === 'asks_for_flaw';
-  const degrees = options.map(({ text }) => LEVEL_WORDS.find(([words]) => words.test(text))?.[1] ?? amountIn(text, isFlaw));
+  const degrees = options.map(
+    ({ text }) => LEVEL_WORDS.find(([words]) => words.test(text))?.[1] ?? amountIn(text, isFlaw),
+  );
   if (degrees.filter((degree) => degree !== null).length < 2) return null;
   const worst = relevant[0];
   const byFinding = worst && (understood.distortions !== null || !score) ? 5 - worst.rank : null;
@@ -73,14 +90,21 @@ export function amongDegrees(choice: Choice): Verdict | null {
   const distances = degrees.map((degree) => (degree === null ? Infinity : Math.abs(degree - target)));
   const nearest = Math.min(...distances);
   const option = options[distances.indexOf(nearest)];
-  const measured = byFinding !== null && worst ? `The evidence shows ${nameFinding(worst, rules)}` : `The score is ${quote(score?.value ?? target)} of 5`;
+  const measured =
+    byFinding !== null && worst
+      ? `The evidence shows ${nameFinding(worst, rules)}`
+      : `The score is ${quote(score?.value ?? target)} of 5`;
   if (!option) return null;
-  return nearest > 1.5 ? { answer: option.letter, because: `${measured}; no option fits that well, and "${option.text}" is nearest.` } : fits(option);
+  return nearest > 1.5
+    ? { answer: option.letter, because: `${measured}; no option fits that well, and "${option.text}" is nearest.` }
+    : fits(option);
 }
 
 /** Properties of which there can be too little and too much. */
 const TWO_SIDED: Partial<Record<DistortionCategory, readonly [low: string, high: string]>> = {
-  'Brightness change': ['underexposure', 'overexposure'], Contrast: ['low contrast', 'excessive contrast'], 'Color distortions': ['undersaturation', 'oversaturation'],
+  'Brightness change': ['underexposure', 'overexposure'],
+  Contrast: ['low contrast', 'excessive contrast'],
+  'Color distortions': ['undersaturation', 'oversaturation'],
 };
 
 /** "How is the contrast? A. Low B. Normal C. High" asks which side, not how much of a flaw. */
@@ -91,7 +115,10 @@ function amongSidesOfProperty({ options, understood, relevant }: Choice): Verdic
   const high = options.find(({ text }) => /\b(high|bright|strong|much|excessive|vivid)\b/i.test(text));
   if (!item || !sides || !low || !high || low === high || understood.polarity !== null) return null;
   const [under, over] = sides.map((side) => rankOf(item.sides[side] ?? 'none')) as [number, number];
-  const normal = options.find(({ text }) => /\b(normal|medium|moderate|right|balanced|fine|good|average|correct|ok(ay)?)\b/i.test(text)) ?? findRemark(options, 'none');
+  const normal =
+    options.find(({ text }) =>
+      /\b(normal|medium|moderate|right|balanced|fine|good|average|correct|ok(ay)?)\b/i.test(text),
+    ) ?? findRemark(options, 'none');
   if (under === 0 && over === 0) return normal ? fits(normal) : null;
   return fits(under >= over ? low : high);
 }

@@ -11,7 +11,12 @@ import type { Verdict } from '../yes-no.ts';
 export function amongDistortions(choice: Choice): Verdict | null {
   const { options, relevant, stem } = choice;
   const named = naming(options);
-  if (named.length === 0 || relevant.length === 0 || (named.length < 2 && !options.some(({ remark }) => remark !== null))) return null;
+  if (
+    named.length === 0 ||
+    relevant.length === 0 ||
+    (named.length < 2 && !options.some(({ remark }) => remark !== null))
+  )
+    return null;
   const complaints = named.filter(({ claims }) => claims.every(({ praises }) => !praises));
   if (new Set(named.flatMap(({ claims }) => claims.map(({ category }) => axisOf(category)))).size === 1) {
     return tellSidesApart(complaints) ? byClaims(choice, named) : alongOneAxis(choice, named);
@@ -19,7 +24,8 @@ export function amongDistortions(choice: Choice): Verdict | null {
   return ASKS_FOR_LEAST.test(stem) ? leastOf(choice, complaints) : byClaims(choice, named);
 }
 
-const ASKS_FOR_LEAST = /\b(least|weakest|lowest|smallest|not (present|visible|apparent|there|affected|seen|found)|absent|isn't|is not|NOT|does not|doesn't)\b/;
+const ASKS_FOR_LEAST =
+  /\b(least|weakest|lowest|smallest|not (present|visible|apparent|there|affected|seen|found)|absent|isn't|is not|NOT|does not|doesn't)\b/;
 
 /** Blur and lack of sharpness are one thing said twice. */
 const axisOf = (category: DistortionCategory): string => (category === 'Sharpness' ? 'Blurs' : category);
@@ -40,19 +46,30 @@ interface Weighed {
 /** Each option by how much of it is true: what is there speaks for who complains of it and against who denies it, by its strength. */
 function byClaims(choice: Choice, named: readonly ReadOption[]): Verdict | null {
   const { options, rules, relevant, stem } = choice;
-  const weighed = named.map((option) => weigh(option, relevant)).filter(({ items }) => items.length > 0).toSorted((a, b) => b.agreement - a.agreement);
+  const weighed = named
+    .map((option) => weigh(option, relevant))
+    .filter(({ items }) => items.length > 0)
+    .toSorted((a, b) => b.agreement - a.agreement);
   const best = weighed[0];
   if (!best) return null;
-  const shown = rankFindings(weighed.flatMap(({ items }) => items.map(({ item }) => item)).filter(({ rank }) => rank > 0));
+  const shown = rankFindings(
+    weighed.flatMap(({ items }) => items.map(({ item }) => item)).filter(({ rank }) => rank > 0),
+  );
   const all = findRemark(options, 'all') ?? findRemark(options, 'equal');
   const complaining = weighed.filter(({ items }) => items.every(({ claim }) => !claim.praises));
   if (all && complaining.length > 1 && areAlike(complaining, SUPERLATIVE.test(stem) || all.remark === 'equal')) {
-    return { answer: all.letter, because: `The evidence shows ${list([...new Set(shown.map((item) => nameFinding(item, rules)))])}.` };
+    return {
+      answer: all.letter,
+      because: `The evidence shows ${list([...new Set(shown.map((item) => nameFinding(item, rules)))])}.`,
+    };
   }
   const none = findRemark(options, 'none');
   if (best.agreement <= 0) {
     if (none) return { answer: none.letter, because: 'None of the distortions named is clearly visible.' };
-    return { answer: best.option.letter, because: `None of the options is clearly visible; "${best.option.text}" comes closest.` };
+    return {
+      answer: best.option.letter,
+      because: `None of the options is clearly visible; "${best.option.text}" comes closest.`,
+    };
   }
   return fits(best.option);
 }
@@ -75,9 +92,16 @@ function weigh(option: ReadOption, relevant: readonly Judged[]): Weighed {
   });
   const agreement = items.reduce((sum, { claim, item }) => {
     // An order of its own among equals, so that one function decides what is worse.
-    const strength = Math.max(item.rank, item.strength ?? 0) - relevant.indexOf(relevant.find(({ type }) => type === item.type) ?? item) * 1e-3;
+    const strength =
+      Math.max(item.rank, item.strength ?? 0) -
+      relevant.indexOf(relevant.find(({ type }) => type === item.type) ?? item) * 1e-3;
     if (item.rank > 0) return sum + (claim.praises ? -strength : strength);
-    return sum + (claim.praises ? 0.5 : -1 + Math.min(0.9, (item.strength ?? 0)) * 0.5 - DISTORTION_CATEGORIES.indexOf(claim.category) * 1e-6);
+    return (
+      sum +
+      (claim.praises
+        ? 0.5
+        : -1 + Math.min(0.9, item.strength ?? 0) * 0.5 - DISTORTION_CATEGORIES.indexOf(claim.category) * 1e-6)
+    );
   }, 0);
   return { option, items, agreement: items.length > 0 ? agreement : -Infinity };
 }
@@ -96,9 +120,24 @@ function alongOneAxis({ options, relevant, request }: Choice, named: readonly Re
   const worst = relevant.find(({ type }) => axisOf(type) === axis);
   // Looked for and not among what was found: there is none of it.
   const rank = worst?.rank ?? 0;
-  const same = findRemark(options, request.plan.reference_mode === 'Full-Reference' ? 'equal' : 'none') ?? findRemark(options, 'none');
-  if (rank === 0 && same && !named.some(({ claims, text }) => claims.some(({ praises }) => praises) && !/\b(\w+er|more|less)\b/i.test(text))) return fits(same);
-  const distances = named.map((option) => Math.abs(degreeOf(option.text, option.claims.some(({ praises }) => praises)) - (5 - rank)));
+  const same =
+    findRemark(options, request.plan.reference_mode === 'Full-Reference' ? 'equal' : 'none') ??
+    findRemark(options, 'none');
+  if (
+    rank === 0 &&
+    same &&
+    !named.some(({ claims, text }) => claims.some(({ praises }) => praises) && !/\b(\w+er|more|less)\b/i.test(text))
+  )
+    return fits(same);
+  const distances = named.map((option) =>
+    Math.abs(
+      degreeOf(
+        option.text,
+        option.claims.some(({ praises }) => praises),
+      ) -
+        (5 - rank),
+    ),
+  );
   const option = named[distances.indexOf(Math.min(...distances))];
   return option ? fits(option) : null;
 }

@@ -23,11 +23,23 @@ export interface ReadOption extends AnswerOption {
 }
 
 const REMARKS: readonly [Remark, RegExp][] = [
-  ['unsure', /^((i )?(can ?not|can't|do not|don't) (be )?(tell|told|say|said|know|judged?|determined?)|not sure|unsure|unknown|impossible to|not enough)\b/i],
-  ['equal', /^((they are |it is |its |about |roughly |both )*(the same|same|equal(ly)?|similar|identical|unchanged|no (visible |noticeable )?(difference|change))|as \w+ as)\b/i],
+  [
+    'unsure',
+    /^((i )?(can ?not|can't|do not|don't) (be )?(tell|told|say|said|know|judged?|determined?)|not sure|unsure|unknown|impossible to|not enough)\b/i,
+  ],
+  [
+    'equal',
+    /^((they are |it is |its |about |roughly |both )*(the same|same|equal(ly)?|similar|identical|unchanged|no (visible |noticeable )?(difference|change))|as \w+ as)\b/i,
+  ],
   ['all', /^(all\b|both\b|everything\b|(a|1) and (b|2)$)/i],
-  ['none', /^(none|neither|nothing|no (\w+ )?(distortions?|flaws?|art[ei]facts?|problems?|issues?|defects?|degradations?|impairments?|errors?))\b/i],
-  ['none', /^(it |the \w+ )?(is |looks )?(clean|pristine|undistorted|flawless|just right|about right|normal|balanced|fine|correct)$/i],
+  [
+    'none',
+    /^(none|neither|nothing|no (\w+ )?(distortions?|flaws?|art[ei]facts?|problems?|issues?|defects?|degradations?|impairments?|errors?))\b/i,
+  ],
+  [
+    'none',
+    /^(it |the \w+ )?(is |looks )?(clean|pristine|undistorted|flawless|just right|about right|normal|balanced|fine|correct)$/i,
+  ],
 ];
 
 export function readOptions(options: readonly AnswerOption[], vocabulary: Vocabulary): ReadOption[] {
@@ -42,7 +54,11 @@ export function readClaims(text: string, vocabulary: Vocabulary): Claim[] {
   return text.split(/\b(?:but|and|yet|while|although|though|with)\b|[,;/]/i).flatMap((clause) => {
     const { distortions, sides, polarity } = understandQuery(clause, vocabulary);
     const judgement = { praises: polarity === 'asks_for_virtue', judges: polarity !== null };
-    return [...new Set(Object.values(distortions ?? {}).flat())].map((category) => ({ category, side: sides.get(category) ?? null, ...judgement }));
+    return [...new Set(Object.values(distortions ?? {}).flat())].map((category) => ({
+      category,
+      side: sides.get(category) ?? null,
+      ...judgement,
+    }));
   });
 }
 
@@ -50,6 +66,8 @@ export function readClaims(text: string, vocabulary: Vocabulary): Claim[] {
 export const fits = ({ letter, text }: AnswerOption): Verdict => ({ answer: letter, because: `"${text}" fits best.` });
 
 /** Options that name distortions. */
-export const naming = (options: readonly ReadOption[]): ReadOption[] => options.filter(({ claims }) => claims.length > 0);
+export const naming = (options: readonly ReadOption[]): ReadOption[] =>
+  options.filter(({ claims }) => claims.length > 0);
 
-export const findRemark = (options: readonly ReadOption[], remark: Remark): ReadOption | undefined => options.find((option) => option.remark === remark);
+export const findRemark = (options: readonly ReadOption[], remark: Remark): ReadOption | undefined =>
+  options.find((option) => option.remark === remark);

@@ -10,7 +10,9 @@ interface Consequence {
 
 export function effectOf(item: Judged): string | null {
   if (item.rank === 0) return null;
-  const { does: [mild, strong] } = consequenceOf(item);
+  const {
+    does: [mild, strong],
+  } = consequenceOf(item);
   return `${item.rank >= 3 ? strong : mild}.`;
 }
 
@@ -18,7 +20,8 @@ export function remedyOf(item: Judged): string | null {
   return item.rank === 0 ? null : `${consequenceOf(item).improve}.`;
 }
 
-const consequenceOf = ({ side, type }: Judged): Consequence => (side === null ? undefined : BY_SIDE[side]) ?? BY_CATEGORY[type];
+const consequenceOf = ({ side, type }: Judged): Consequence =>
+  (side === null ? undefined : BY_SIDE[side]) ?? BY_CATEGORY[type];
 
 const BY_CATEGORY: Record<DistortionCategory, Consequence> = {
   Blurs: {
@@ -57,13 +60,22 @@ const BY_SIDE: Readonly<Record<string, Consequence>> = {
     does: ['Detail is smeared along one direction', 'Shapes are smeared along one direction and fine detail is lost'],
     improve: 'A shorter exposure or a steadier camera would avoid it',
   },
-  'over-sharpening': { does: ['Edges have thin halos', 'Edges have broad halos and look artificial'], improve: 'Less sharpening would remove it' },
+  'over-sharpening': {
+    does: ['Edges have thin halos', 'Edges have broad halos and look artificial'],
+    improve: 'Less sharpening would remove it',
+  },
   blocking: {
     does: ['Block edges can be seen in smooth areas', 'The picture breaks up into blocks and fine texture is gone'],
     improve: BY_CATEGORY.Compression.improve,
   },
-  'colour noise': { does: ['Smooth areas show coloured speckles', 'Coloured speckles cover fine detail'], improve: 'Denoising the colours would remove most of it' },
-  'stray pixels': { does: ['Single pixels stick out', 'Stray pixels catch the eye before anything else'], improve: 'A median filter would remove most of them' },
+  'colour noise': {
+    does: ['Smooth areas show coloured speckles', 'Coloured speckles cover fine detail'],
+    improve: 'Denoising the colours would remove most of it',
+  },
+  'stray pixels': {
+    does: ['Single pixels stick out', 'Stray pixels catch the eye before anything else'],
+    improve: 'A median filter would remove most of them',
+  },
   underexposure: {
     does: ['Shadows hold little detail', 'Shadows swallow most of the detail'],
     improve: 'A longer exposure would help most; lifting the shadows afterwards brings up noise',
@@ -72,9 +84,24 @@ const BY_SIDE: Readonly<Record<string, Consequence>> = {
     does: ['Bright areas hold little detail', 'Bright areas are washed out and their detail is gone'],
     improve: 'A shorter exposure would help: what is burnt out cannot be brought back',
   },
-  'low contrast': { does: ['The picture looks flat', 'The picture looks grey and hazy'], improve: 'Stretching the levels would help' },
-  'excessive contrast': { does: ['Shadows and lights lose detail', 'Shadows and lights are cut off'], improve: 'A softer tone curve or softer light would help' },
-  undersaturation: { does: ['Colours look pale', 'Hardly any colour is left'], improve: 'Raising the saturation would help' },
-  oversaturation: { does: ['Colours look exaggerated', 'Colours glow and lose their nuances'], improve: 'Lowering the saturation would help' },
-  'colour cast': { does: ['Neutral tones take on a tint', 'All tones are tinted'], improve: 'Correcting the white balance would remove most of it' },
+  'low contrast': {
+    does: ['The picture looks flat', 'The picture looks grey and hazy'],
+    improve: 'Stretching the levels would help',
+  },
+  'excessive contrast': {
+    does: ['Shadows and lights lose detail', 'Shadows and lights are cut off'],
+    improve: 'A softer tone curve or softer light would help',
+  },
+  undersaturation: {
+    does: ['Colours look pale', 'Hardly any colour is left'],
+    improve: 'Raising the saturation would help',
+  },
+  oversaturation: {
+    does: ['Colours look exaggerated', 'Colours glow and lose their nuances'],
+    improve: 'Lowering the saturation would help',
+  },
+  'colour cast': {
+    does: ['Neutral tones take on a tint', 'All tones are tinted'],
+    improve: 'Correcting the white balance would remove most of it',
+  },
 };

@@ -33,9 +33,13 @@ function quoteInterval({ interval, value }: QualityScore): string[] {
 /** Each lead tool once: its own value and what that counts as; over several objects the mean. */
 function quoteTools(evidence: ExecutorOutput): string[] {
   return [...meansByTool(evidence)].map(([tool, score]) => {
-    const raw = new Set(evidence.tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []));
+    const raw = new Set(
+      evidence.tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []),
+    );
     const [own] = raw;
-    return raw.size === 1 && own !== undefined ? `${tool} of ${Number(own.toPrecision(4))} counts as ${score.toFixed(1)}` : `${tool} ${score.toFixed(1)} on average`;
+    return raw.size === 1 && own !== undefined
+      ? `${tool} of ${Number(own.toPrecision(4))} counts as ${score.toFixed(1)}`
+      : `${tool} ${score.toFixed(1)} on average`;
   });
 }
 
@@ -48,11 +52,19 @@ export function tellFailures({ tool_logs }: ExecutorOutput): string | null {
 }
 
 /** No-reference tools hardly react to brightness, contrast and colour: a good score beside a severe finding must not pass for praise. */
-export function tellDoubt(score: QualityScore | null, judged: readonly Judged[], rules: SeverityRules, asked: boolean): string | null {
+export function tellDoubt(
+  score: QualityScore | null,
+  judged: readonly Judged[],
+  rules: SeverityRules,
+  asked: boolean,
+): string | null {
   const worst = judged[0];
   if (!score || !worst) return null;
   // The other way round: a low score beside nothing to show for it.
-  if (worst.rank === 0 && score.value < 2.5) return asked ? 'Something that was not asked about lowers the score.' : 'What lowers the score is none of the distortions that were measured.';
+  if (worst.rank === 0 && score.value < 2.5)
+    return asked
+      ? 'Something that was not asked about lowers the score.'
+      : 'What lowers the score is none of the distortions that were measured.';
   if (worst.rank < 3 || score.value < 3.5) return null;
   return `The score does not reflect the ${nameFinding(worst, rules)}: trust the measurement.`;
 }
@@ -64,7 +76,11 @@ export interface Telling {
   explains: boolean;
 }
 
-export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { asked, explains }: Telling): string | null {
+export function tellFindings(
+  judged: readonly Judged[],
+  rules: SeverityRules,
+  { asked, explains }: Telling,
+): string | null {
   const visible = judged.filter((item) => item.rank > 0).slice(0, MAX_FINDINGS);
   if (judged.length === 0) return null;
   if (visible.length === 0) {
@@ -77,19 +93,31 @@ export function tellFindings(judged: readonly Judged[], rules: SeverityRules, { 
     const isNew = !told.has(effect);
     told.add(effect);
     const remedy = explains && index === 0 ? remedyOf(item) : null;
-    return [`${upperFirst(nameWithPlace(item, rules))}: ${lowerFirst(asSentence(item.explanation))}`, ...(isNew ? [effect] : []), remedy];
+    return [
+      `${upperFirst(nameWithPlace(item, rules))}: ${lowerFirst(asSentence(item.explanation))}`,
+      ...(isNew ? [effect] : []),
+      remedy,
+    ];
   });
   return sentences.filter((sentence) => sentence !== null).join(' ');
 }
 
 export function tellScope(ungrounded: readonly string[]): string | null {
-  return ungrounded.length === 0 ? null : `No box was given for ${list(ungrounded)}, so this is about the whole picture.`;
+  return ungrounded.length === 0
+    ? null
+    : `No box was given for ${list(ungrounded)}, so this is about the whole picture.`;
 }
 
 /** Who wants a comparison with an original and sent none is told so; "which of the two" may speak of other pictures. */
-export function tellMissingReference({ comparesWithReference }: Understanding, query: string, { reference_mode }: PlannerOutput): string | null {
+export function tellMissingReference(
+  { comparesWithReference }: Understanding,
+  query: string,
+  { reference_mode }: PlannerOutput,
+): string | null {
   const speaksOfIt = comparesWithReference && /\b(reference|original|source|pristine|ground.?truth)\b/i.test(query);
-  return speaksOfIt && reference_mode === 'No-Reference' ? 'No reference was given, so nothing was compared with one.' : null;
+  return speaksOfIt && reference_mode === 'No-Reference'
+    ? 'No reference was given, so nothing was compared with one.'
+    : null;
 }
 
 export function tellGaps(gaps: readonly string[]): string | null {
@@ -102,9 +130,10 @@ export function declineOther(): Summary {
     score: null,
     output: {
       final_answer: UNDECIDED,
-      quality_reasoning: 'This asks about what the picture shows or how it feels, not about its technical quality. Answering it needs a vision-language model, '
-        + 'and this answer was made without one. Measurements can speak of blur, sharpness, noise, compression, brightness, contrast and colour: '
-        + '"How is the overall quality of this image?" or "Is it sharp?" would be answered.',
+      quality_reasoning:
+        'This asks about what the picture shows or how it feels, not about its technical quality. Answering it needs a vision-language model, ' +
+        'and this answer was made without one. Measurements can speak of blur, sharpness, noise, compression, brightness, contrast and colour: ' +
+        '"How is the overall quality of this image?" or "Is it sharp?" would be answered.',
       need_replan: false,
       replan_reason: null,
       used_evidence: null,

@@ -2,10 +2,19 @@
 import t from 'tap';
 import { splitOptions } from '../../../../../src/reasoners/embedded/query/answer-options.ts';
 
-const found = (text: string, choices: string[] = []) => splitOptions(text, choices).options.map(({ letter, text: option }) => `${letter}=${option}`);
+const found = (text: string, choices: string[] = []) =>
+  splitOptions(text, choices).options.map(({ letter, text: option }) => `${letter}=${option}`);
 
 t.test('the usual layouts', (t) => {
-  const layouts = ['Q?\nA. Blur\nB. Noise', 'Q?\nA) Blur\nB) Noise', 'Q? (A) Blur (B) Noise', 'Q?\nA: Blur\nB: Noise', 'Q? a. Blur, b. Noise.', 'Q? [A] Blur; [B] Noise', 'Q? A. Blur B. Noise'];
+  const layouts = [
+    'Q?\nA. Blur\nB. Noise',
+    'Q?\nA) Blur\nB) Noise',
+    'Q? (A) Blur (B) Noise',
+    'Q?\nA: Blur\nB: Noise',
+    'Q? a. Blur, b. Noise.',
+    'Q? [A] Blur; [B] Noise',
+    'Q? A. Blur B. Noise',
+  ];
   for (const layout of layouts) t.strictSame(found(layout), ['A=Blur', 'B=Noise'], JSON.stringify(layout));
   t.strictSame(found('Q? 1. Blur 2. Noise 3) Both'), ['1=Blur', '2=Noise', '3=Both'], 'numbers stay numbers');
   t.equal(splitOptions('Which one?\nA. Blur\nB. Noise').stem.trim(), 'Which one?');
@@ -19,7 +28,15 @@ t.test('what is said to the assistant is no option', (t) => {
 });
 
 t.test('text that only looks like options', (t) => {
-  for (const text of ['Is plan A. better?', 'Rate from 1 to 5.', 'Is vitamin B) good?', 'A. alone', 'e.g. this one', 'C. D. E.', '']) {
+  for (const text of [
+    'Is plan A. better?',
+    'Rate from 1 to 5.',
+    'Is vitamin B) good?',
+    'A. alone',
+    'e.g. this one',
+    'C. D. E.',
+    '',
+  ]) {
     t.strictSame(found(text), [], text);
   }
   t.end();
@@ -30,6 +47,11 @@ t.test('choices are lettered, after those of the query and without repeating the
   t.strictSame(found('Q?', ['A. Blur', 'B. Noise']), ['A=Blur', 'B=Noise'], 'their own letters are not doubled');
   t.strictSame(found('Q? A. Blur B. Noise', ['noise', 'Both']), ['A=Blur', 'B=Noise', 'C=Both']);
   const many = Array.from({ length: 28 }, (_, index) => `option ${index}`);
-  t.strictSame(splitOptions('Q?', many).options.slice(25).map((option) => option.letter), ['Z', 'AA', 'AB']);
+  t.strictSame(
+    splitOptions('Q?', many)
+      .options.slice(25)
+      .map((option) => option.letter),
+    ['Z', 'AA', 'AB'],
+  );
   t.end();
 });

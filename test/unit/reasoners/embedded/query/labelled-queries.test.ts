@@ -7,9 +7,18 @@ import { understandQuery } from '../../../../../src/reasoners/embedded/query/par
 import type { PlannerOutput } from '../../../../../schemas/pipeline/planner.ts';
 import { VOCABULARY } from '../../../../support/lexicon.ts';
 
-interface LabelledQuery { id: string; query: string; has_reference: boolean; expect: PlannerOutput }
+interface LabelledQuery {
+  id: string;
+  query: string;
+  has_reference: boolean;
+  expect: PlannerOutput;
+}
 
-const read = (name: string) => readFileSync(new URL(`../../../../fixtures/${name}`, import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as LabelledQuery);
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../fixtures/${name}`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LabelledQuery);
 const labelled = read('planner-queries.jsonl');
 const heldOut = read('planner-queries-held-out.jsonl');
 
@@ -33,7 +42,10 @@ t.test('plain questions are understood with confidence', (t) => {
 t.test('queries that fitted nothing: nine of ten plans right, and nineteen of twenty where it is sure', (t) => {
   const results = heldOut.map(({ query, has_reference: hasReference, expect }) => {
     const understood = understandQuery(query, VOCABULARY);
-    return { sure: understood.confidence >= 0.9, right: isDeepStrictEqual(derivePlan(understood, { hasReference }), expect) };
+    return {
+      sure: understood.confidence >= 0.9,
+      right: isDeepStrictEqual(derivePlan(understood, { hasReference }), expect),
+    };
   });
   const share = (of: typeof results) => of.filter(({ right }) => right).length / of.length;
   const sure = results.filter((result) => result.sure);
@@ -41,6 +53,10 @@ t.test('queries that fitted nothing: nine of ten plans right, and nineteen of tw
   t.ok(share(sure) >= 0.95, `${share(sure)} of ${sure.length} that it is sure of`);
   t.ok(sure.length >= results.length / 2, 'it is sure of most');
   const texts = new Set(labelled.map(({ query }) => query.toLowerCase()));
-  t.strictSame(heldOut.filter(({ query }) => texts.has(query.toLowerCase())), [], 'none of them is among the others');
+  t.strictSame(
+    heldOut.filter(({ query }) => texts.has(query.toLowerCase())),
+    [],
+    'none of them is among the others',
+  );
   t.end();
 });

@@ -57,7 +57,9 @@ t.test('a slip in the file is refused with a sentence that names it', (t) => {
     'missing.yaml': 'distortions: {}\n',
   });
   t.throws(() => loadLexicon(join(directory, 'unknown-list.yaml')), { message: /surprises/ });
-  t.throws(() => loadLexicon(join(directory, 'two-categories.yaml'), dirname(LEXICON_PATH)), { message: /one distortion category for "blurry" but received Blurs and Noise/ });
+  t.throws(() => loadLexicon(join(directory, 'two-categories.yaml'), dirname(LEXICON_PATH)), {
+    message: /one distortion category for "blurry" but received Blurs and Noise/,
+  });
   t.throws(() => loadLexicon(join(directory, 'missing.yaml')), { name: 'ValidationError' });
   t.throws(() => loadLexicon(join(directory, 'none.yaml')), { code: 'ENOENT' });
   t.end();
@@ -65,8 +67,28 @@ t.test('a slip in the file is refused with a sentence that names it', (t) => {
 
 t.test('every side that the lexicon names is one that an answer can speak of', async (t) => {
   const rules = loadSeverityRules(projectRoot());
-  const shown = new Set([...rules.categories.values()].flatMap(({ indicators }) => indicators.flatMap(({ shows }) => shows ?? [])));
-  const named = new Set(['too dark', 'too bright', 'low contrast', 'too much contrast', 'colour cast', 'oversaturated', 'desaturated', 'blocky', 'colour noise', 'salt and pepper noise', 'halos', 'motion blur']
-    .flatMap((phrase) => [...understandQuery(`Is there ${phrase}?`, VOCABULARY).sides.values()]));
-  t.strictSame([...shown].filter((side) => !named.has(side)), [], 'what can be measured can be asked for');
+  const shown = new Set(
+    [...rules.categories.values()].flatMap(({ indicators }) => indicators.flatMap(({ shows }) => shows ?? [])),
+  );
+  const named = new Set(
+    [
+      'too dark',
+      'too bright',
+      'low contrast',
+      'too much contrast',
+      'colour cast',
+      'oversaturated',
+      'desaturated',
+      'blocky',
+      'colour noise',
+      'salt and pepper noise',
+      'halos',
+      'motion blur',
+    ].flatMap((phrase) => [...understandQuery(`Is there ${phrase}?`, VOCABULARY).sides.values()]),
+  );
+  t.strictSame(
+    [...shown].filter((side) => !named.has(side)),
+    [],
+    'what can be measured can be asked for',
+  );
 });

@@ -7,10 +7,18 @@ const understand = (query: string) => understandQuery(query, VOCABULARY);
 
 t.test('who speaks, how the picture was made and where it goes are not asked about', (t) => {
   const stories = [
-    'My sister says this is too dark. Is it?', 'Someone in the office claims that it is blurry. Right?', 'I took this pic at the zoo and it looks blurry',
-    'This was taken through a window. Is it hazy?', 'Taken at night with a cheap phone. Too noisy?', 'Two weeks ago I sold my guitar. Is this image sharp?',
-    'We want to hang this above the sofa. Is it sharp enough?', "I'm a teacher and need to know whether this is too noisy.", 'The kids were running around. Is anything blurred?',
-    'Our bakery posts one every day. Is the image too warm?', 'My phone changed the colours. Are they natural?', 'Is there noise in the image in the confirmation mail?',
+    'My sister says this is too dark. Is it?',
+    'Someone in the office claims that it is blurry. Right?',
+    'I took this pic at the zoo and it looks blurry',
+    'This was taken through a window. Is it hazy?',
+    'Taken at night with a cheap phone. Too noisy?',
+    'Two weeks ago I sold my guitar. Is this image sharp?',
+    'We want to hang this above the sofa. Is it sharp enough?',
+    "I'm a teacher and need to know whether this is too noisy.",
+    'The kids were running around. Is anything blurred?',
+    'Our bakery posts one every day. Is the image too warm?',
+    'My phone changed the colours. Are they natural?',
+    'Is there noise in the image in the confirmation mail?',
   ];
   for (const query of stories) t.strictSame(understand(query).objects, [], query);
   t.end();
@@ -18,28 +26,50 @@ t.test('who speaks, how the picture was made and where it goes are not asked abo
 
 t.test('what is told of is asked about where the story blames it or the question comes back to it', (t) => {
   const expected: [string, string[]][] = [
-    ['My sister says the dog is blurry. Is she right?', ['dog']], ['I think the sky looks kind of purple. Is that so?', ['sky']], ['I can see noise in the sky. Is it strong?', ['sky']],
-    ['I only care about the logo. Any artifacts?', ['logo']], ['My question is about the text on the label. Is it blurry?', ['text on the label']], ['There is a boat in the corner. How sharp is it?', ['boat']],
-    ['My cat jumped off the chair. Is he blurred?', ['cat']], ['She moved her head at the wrong moment. Is her face blurred?', ['face']], ['The report needs a BRISQUE value for the car. Could you get it?', ['car']],
-    ['Focus on the tower: any noise?', ['tower']], ['Look at the number on the jersey. Is it blurry?', ['number on the jersey']],
+    ['My sister says the dog is blurry. Is she right?', ['dog']],
+    ['I think the sky looks kind of purple. Is that so?', ['sky']],
+    ['I can see noise in the sky. Is it strong?', ['sky']],
+    ['I only care about the logo. Any artifacts?', ['logo']],
+    ['My question is about the text on the label. Is it blurry?', ['text on the label']],
+    ['There is a boat in the corner. How sharp is it?', ['boat']],
+    ['My cat jumped off the chair. Is he blurred?', ['cat']],
+    ['She moved her head at the wrong moment. Is her face blurred?', ['face']],
+    ['The report needs a BRISQUE value for the car. Could you get it?', ['car']],
+    ['Focus on the tower: any noise?', ['tower']],
+    ['Look at the number on the jersey. Is it blurry?', ['number on the jersey']],
   ];
   for (const [query, objects] of expected) t.strictSame(understand(query).objects, objects, query);
-  t.strictSame(understand('Focus on the tower: any noise?').distortions, { tower: ['Noise'] }, 'to focus on something is no question about focus');
+  t.strictSame(
+    understand('Focus on the tower: any noise?').distortions,
+    { tower: ['Noise'] },
+    'to focus on something is no question about focus',
+  );
   t.strictSame(understand('Is the focus on the tower right?').distortions, { tower: ['Blurs'] });
   t.end();
 });
 
 t.test('words of the story do not make a question of taste one of quality, nor the other way round', (t) => {
-  t.equal(understand('We are looking for a cover for our album. Does this one have the right mood?').queryType, 'Other');
+  t.equal(
+    understand('We are looking for a cover for our album. Does this one have the right mood?').queryType,
+    'Other',
+  );
   t.equal(understand('I feel it is a bit soft. Is it blurry?').queryType, 'IQA');
   t.equal(understand('The pictures come out foggy. What do you see in this one?').queryType, 'IQA');
   t.equal(understand('What do you see?').queryType, 'Other');
-  t.strictSame(understand('Read the text on the billboard.'), { ...understand('Read the text on the billboard.'), queryType: 'Other', objects: ['text on the billboard'] });
+  t.strictSame(understand('Read the text on the billboard.'), {
+    ...understand('Read the text on the billboard.'),
+    queryType: 'Other',
+    objects: ['text on the billboard'],
+  });
   t.end();
 });
 
 t.test('a story makes less sure', (t) => {
-  const [bare, told, longer] = ['Is it blurry?', 'I took this at a wedding. Is it blurry?', 'I took this at a wedding. My sister held the lamp. Is it blurry?'].map((query) => understand(query).confidence);
+  const [bare, told, longer] = [
+    'Is it blurry?',
+    'I took this at a wedding. Is it blurry?',
+    'I took this at a wedding. My sister held the lamp. Is it blurry?',
+  ].map((query) => understand(query).confidence);
   t.ok((told ?? 1) < (bare ?? 0) && (longer ?? 1) < (told ?? 0), `${String(bare)} ${String(told)} ${String(longer)}`);
   t.end();
 });

@@ -8,8 +8,18 @@ const correct = (word: string) => VOCABULARY.lexicon.correct(word);
 
 t.test('both sides of the ocean have one form', (t) => {
   const pairs = [
-    ['colour', 'color'], ['colours', 'colors'], ['artefacts', 'artifacts'], ['posterisation', 'posterization'], ['pixellated', 'pixelated'], ['grey', 'gray'],
-    ['centre', 'center'], ['analyse', 'analyze'], ['focussed', 'focused'], ['aesthetic', 'esthetic'], ['recognised', 'recognized'], ['discolouration', 'discoloration'],
+    ['colour', 'color'],
+    ['colours', 'colors'],
+    ['artefacts', 'artifacts'],
+    ['posterisation', 'posterization'],
+    ['pixellated', 'pixelated'],
+    ['grey', 'gray'],
+    ['centre', 'center'],
+    ['analyse', 'analyze'],
+    ['focussed', 'focused'],
+    ['aesthetic', 'esthetic'],
+    ['recognised', 'recognized'],
+    ['discolouration', 'discoloration'],
   ] as const;
   for (const [british, american] of pairs) t.equal(americanOf(british), americanOf(american), british);
   t.not(americanOf('noise'), americanOf('nose'));
@@ -17,7 +27,12 @@ t.test('both sides of the ocean have one form', (t) => {
 });
 
 t.test('a family of words shares its stem', (t) => {
-  for (const family of [['noise', 'noisy', 'noisily', 'noisiness'], ['blur', 'blurry', 'blurred', 'blurring', 'blurriest'], ['dark', 'darkens', 'darkness', 'darkish'], ['pixelated', 'pixelization']]) {
+  for (const family of [
+    ['noise', 'noisy', 'noisily', 'noisiness'],
+    ['blur', 'blurry', 'blurred', 'blurring', 'blurriest'],
+    ['dark', 'darkens', 'darkness', 'darkish'],
+    ['pixelated', 'pixelization'],
+  ]) {
     t.equal(new Set(family.map(stemOf)).size, 1, family.join());
   }
   t.end();
@@ -29,7 +44,20 @@ t.test('an unknown word is read as the known one that it stands for', (t) => {
   t.strictSame(correct('compresion'), { word: 'compression', by: 'spelling' });
   t.strictSame(correct('overexposd'), { word: 'overexposed', by: 'typo' });
   t.strictSame(correct('qaulity'), { word: 'quality', by: 'typo' });
-  for (const word of ['train', 'nose', 'noise', 'car', 'gran', 'shark', 'kangaroo', 'xyzzy', 'qualité', 'ab', 'a'.repeat(5_000)]) t.equal(correct(word), null, word.slice(0, 20));
+  for (const word of [
+    'train',
+    'nose',
+    'noise',
+    'car',
+    'gran',
+    'shark',
+    'kangaroo',
+    'xyzzy',
+    'qualité',
+    'ab',
+    'a'.repeat(5_000),
+  ])
+    t.equal(correct(word), null, word.slice(0, 20));
   t.end();
 });
 
@@ -39,16 +67,34 @@ t.test('of several words that fit, the first listed is taken', (t) => {
 });
 
 t.test('every long word of a distortion survives one slip, wherever it is', (t) => {
-  const words = ['blurry', 'grainy', 'overexposed', 'compression', 'pixelated', 'contrast', 'oversaturated', 'sharpness', 'washed'];
+  const words = [
+    'blurry',
+    'grainy',
+    'overexposed',
+    'compression',
+    'pixelated',
+    'contrast',
+    'oversaturated',
+    'sharpness',
+    'washed',
+  ];
   let [tried, found] = [0, 0];
   for (const word of words) {
     const plain = word === 'washed' ? 'washed out' : word;
     const expected = JSON.stringify(understandQuery(`Is the image ${plain}?`, VOCABULARY).distortions);
     for (let index = 1; index < word.length - 1; index += 1) {
-      const slips = [word.slice(0, index) + word.slice(index + 1), word.slice(0, index) + word.charAt(index) + word.slice(index), word.slice(0, index) + word.charAt(index + 1) + word.charAt(index) + word.slice(index + 2)];
+      const slips = [
+        word.slice(0, index) + word.slice(index + 1),
+        word.slice(0, index) + word.charAt(index) + word.slice(index),
+        word.slice(0, index) + word.charAt(index + 1) + word.charAt(index) + word.slice(index + 2),
+      ];
       for (const slip of slips) {
         tried += 1;
-        if (JSON.stringify(understandQuery(`Is the image ${plain.replace(word, slip)}?`, VOCABULARY).distortions) === expected) found += 1;
+        if (
+          JSON.stringify(understandQuery(`Is the image ${plain.replace(word, slip)}?`, VOCABULARY).distortions) ===
+          expected
+        )
+          found += 1;
       }
     }
   }

@@ -7,9 +7,22 @@ const toolIn = (query: string) => understandQuery(query, VOCABULARY).tool;
 
 t.test('names and aliases, whatever the case', (t) => {
   const expected: [string, string][] = [
-    ['What is the MS-SSIM?', 'MS-SSIM'], ['ms ssim please', 'MS-SSIM'], ['ms_ssim', 'MS-SSIM'], ['msssim?', 'MS-SSIM'], ['multi-scale SSIM', 'MS-SSIM'],
-    ['compute ssim', 'SSIM'], ['the structural similarity to the original', 'SSIM'], ['SSIM-based score', 'SSIM'], ['PSNR/SSIM', 'PSNR'],
-    ['vif', 'VIF'], ['vifp of it', 'VIF'], ['FSIMc', 'FSIM'], ['haarpsi', 'HaarPSI'], ['Use NIQE.', 'NIQE'], ['MAD score', 'MAD'], ['use the panel metric', 'Fusion'],
+    ['What is the MS-SSIM?', 'MS-SSIM'],
+    ['ms ssim please', 'MS-SSIM'],
+    ['ms_ssim', 'MS-SSIM'],
+    ['msssim?', 'MS-SSIM'],
+    ['multi-scale SSIM', 'MS-SSIM'],
+    ['compute ssim', 'SSIM'],
+    ['the structural similarity to the original', 'SSIM'],
+    ['SSIM-based score', 'SSIM'],
+    ['PSNR/SSIM', 'PSNR'],
+    ['vif', 'VIF'],
+    ['vifp of it', 'VIF'],
+    ['FSIMc', 'FSIM'],
+    ['haarpsi', 'HaarPSI'],
+    ['Use NIQE.', 'NIQE'],
+    ['MAD score', 'MAD'],
+    ['use the panel metric', 'Fusion'],
   ];
   for (const [query, name] of expected) t.equal(toolIn(query), name, query);
   t.end();
@@ -17,8 +30,18 @@ t.test('names and aliases, whatever the case', (t) => {
 
 t.test('ordinary text names no tool', (t) => {
   const queries = [
-    'Is the panel of the door noisy?', 'How is the image quality?', 'Is the mad dog blurry?', 'How much noise is there?', 'Measure the noise.', 'Is there fusion food?',
-    'IW-SSIM', 'PSNR-HVS', 'assim', 'vivid', 'Is the haar cut visible?', 'What is the noise score?',
+    'Is the panel of the door noisy?',
+    'How is the image quality?',
+    'Is the mad dog blurry?',
+    'How much noise is there?',
+    'Measure the noise.',
+    'Is there fusion food?',
+    'IW-SSIM',
+    'PSNR-HVS',
+    'assim',
+    'vivid',
+    'Is the haar cut visible?',
+    'What is the noise score?',
   ];
   for (const query of queries) t.equal(toolIn(query), null, query);
   t.end();

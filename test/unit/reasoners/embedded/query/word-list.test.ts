@@ -12,35 +12,58 @@ import { LEXICON_PATH, VOCABULARY } from '../../../../support/lexicon.ts';
 const { lexicon } = VOCABULARY;
 const file = readLexiconFile(LEXICON_PATH);
 const english = readEnglishFile(join(projectRoot(), 'configs/english.yaml'));
-const readings = (lines: readonly string[] = []): string[] => lines.flatMap(expandPhrase).map((words) => words.join(' '));
+const readings = (lines: readonly string[] = []): string[] =>
+  lines.flatMap(expandPhrase).map((words) => words.join(' '));
 
 const CLASSES: [WordClass, readonly string[]][] = [
-  ['quality', [...file.quality.flaw, ...file.quality.virtue, ...file.quality.neutral]], ['assess', file.quality.assess], ['other', file.other.strong], ['taste', file.other.weak],
-  ['picture', file.pictures], ['place', file.places], ['medium', file.media], ['abstraction', file.abstractions], ['reference', file.reference], ['exclusion', file.exclusions],
-  ['request', file.requests], ['level', file.levels], ['form', Object.values(file.forms).flat()],
+  ['quality', [...file.quality.flaw, ...file.quality.virtue, ...file.quality.neutral]],
+  ['assess', file.quality.assess],
+  ['other', file.other.strong],
+  ['taste', file.other.weak],
+  ['picture', file.pictures],
+  ['place', file.places],
+  ['medium', file.media],
+  ['abstraction', file.abstractions],
+  ['reference', file.reference],
+  ['exclusion', file.exclusions],
+  ['request', file.requests],
+  ['level', file.levels],
+  ['form', Object.values(file.forms).flat()],
   ...Object.entries(file.grammar).map(([name, lines]): [WordClass, readonly string[]] => [name as WordClass, lines]),
-  ...Object.values(file.distortions).flatMap(({ flaw, virtue, neutral, process }): [WordClass, readonly string[]][] => [['distortion', [...(flaw ?? []), ...(virtue ?? []), ...(neutral ?? [])]], ['process', process ?? []]]),
+  ...Object.values(file.distortions).flatMap(({ flaw, virtue, neutral, process }): [WordClass, readonly string[]][] => [
+    ['distortion', [...(flaw ?? []), ...(virtue ?? []), ...(neutral ?? [])]],
+    ['process', process ?? []],
+  ]),
 ];
 
 t.test('every phrase of the lexicon is found in a text, with its class', (t) => {
-  const lost = CLASSES.flatMap(([wordClass, lines]) => readings(lines).filter((phrase) => {
-    const words = tokenize(phrase).map(({ word }) => word);
-    const match = lexicon.match(words, 0, words.length);
-    return match?.length !== words.length || !match.meaning.classes.has(wordClass);
-  }).map((phrase) => `${wordClass}: ${phrase}`));
+  const lost = CLASSES.flatMap(([wordClass, lines]) =>
+    readings(lines)
+      .filter((phrase) => {
+        const words = tokenize(phrase).map(({ word }) => word);
+        const match = lexicon.match(words, 0, words.length);
+        return match?.length !== words.length || !match.meaning.classes.has(wordClass);
+      })
+      .map((phrase) => `${wordClass}: ${phrase}`),
+  );
   t.strictSame(lost, []);
   t.end();
 });
 
 t.test('a phrase never both complains and praises, nor speaks of quality and of taste', (t) => {
   const owners = new Map<string, Set<string>>();
-  const add = (list: string, lines: readonly string[] = []): void => { for (const phrase of readings(lines)) owners.set(phrase, (owners.get(phrase) ?? new Set()).add(list)); };
+  const add = (list: string, lines: readonly string[] = []): void => {
+    for (const phrase of readings(lines)) owners.set(phrase, (owners.get(phrase) ?? new Set()).add(list));
+  };
   for (const [category, { flaw, virtue, neutral, process }] of Object.entries(file.distortions)) {
     for (const [kind, lines] of Object.entries({ flaw, virtue, neutral, process })) add(`${category} ${kind}`, lines);
   }
   for (const [kind, lines] of Object.entries(file.quality)) if (kind !== 'assess') add(`quality ${kind}`, lines);
   for (const [kind, lines] of Object.entries(file.other)) add(`other ${kind}`, lines);
-  t.strictSame([...owners].filter(([, lists]) => lists.size > 1).map(([phrase, lists]) => `${phrase}: ${[...lists].join(', ')}`), []);
+  t.strictSame(
+    [...owners].filter(([, lists]) => lists.size > 1).map(([phrase, lists]) => `${phrase}: ${[...lists].join(', ')}`),
+    [],
+  );
   t.end();
 });
 
@@ -48,11 +71,19 @@ t.test('every word of plain English is known as what its list says, unless the l
   const classOf = { adjectives: 'attribute', verbs: 'verb', abstract: 'abstraction', adverbs: 'adverb' } as const;
   for (const [list, wordClass] of Object.entries(classOf)) {
     const words = english[list as keyof typeof classOf].flatMap((line) => line.split(' '));
-    const lost = words.filter((word) => !lexicon.knows(word) && lexicon.match([word], 0, 1)?.meaning.classes.has(wordClass) !== true);
+    const lost = words.filter(
+      (word) => !lexicon.knows(word) && lexicon.match([word], 0, 1)?.meaning.classes.has(wordClass) !== true,
+    );
     t.strictSame(lost, [], list);
   }
-  t.strictSame(english.things.flatMap((line) => line.split(' ')).filter((word) => !lexicon.things.has(word)), []);
-  t.strictSame(english.foreign.flatMap((line) => line.split(' ')).filter((word) => !lexicon.foreign.has(word)), []);
+  t.strictSame(
+    english.things.flatMap((line) => line.split(' ')).filter((word) => !lexicon.things.has(word)),
+    [],
+  );
+  t.strictSame(
+    english.foreign.flatMap((line) => line.split(' ')).filter((word) => !lexicon.foreign.has(word)),
+    [],
+  );
   t.end();
 });
 
@@ -64,9 +95,20 @@ t.test('a word stands in one list of plain English only', (t) => {
 });
 
 t.test('endings are added by rule', (t) => {
-  const { things, classes } = inflect({ things: ['fox pony car'], adjectives: ['happy'], verbs: ['stop blame carry'], abstract: ['hint'], adverbs: ['twice'], foreign: ['ist'] });
+  const { things, classes } = inflect({
+    things: ['fox pony car'],
+    adjectives: ['happy'],
+    verbs: ['stop blame carry'],
+    abstract: ['hint'],
+    adverbs: ['twice'],
+    foreign: ['ist'],
+  });
   t.strictSame([...things], ['fox', 'foxes', 'pony', 'ponies', 'car', 'cars']);
-  for (const form of ['stops', 'stopped', 'stopping', 'blamed', 'blaming', 'carried', 'carries']) t.equal(classes.get(form), 'verb', form);
-  t.strictSame([classes.get('happily'), classes.get('happiest'), classes.get('hints')], ['adverb', 'attribute', 'abstraction']);
+  for (const form of ['stops', 'stopped', 'stopping', 'blamed', 'blaming', 'carried', 'carries'])
+    t.equal(classes.get(form), 'verb', form);
+  t.strictSame(
+    [classes.get('happily'), classes.get('happiest'), classes.get('hints')],
+    ['adverb', 'attribute', 'abstraction'],
+  );
   t.end();
 });
