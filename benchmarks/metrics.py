@@ -34,8 +34,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sidecar"))
 
-from iqa_sidecar.picture import Pair, Picture  # noqa: E402
-from iqa_sidecar.registry import TOOLS, run_tool  # noqa: E402
+from iqa_sidecar.imaging.image import Pair, Picture  # noqa: E402
+from iqa_sidecar.metrics.registry import TOOLS, run_tool  # noqa: E402
 
 NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")
 # How many times faster than piq, and than pyiqa: floor and goals.

@@ -82,8 +82,8 @@ def main() -> None:
 def measure(photo: Path, tools: list[str], megapixels: float) -> dict[str, float]:
     import cv2
 
-    from iqa_sidecar.picture import Pair, Picture
-    from iqa_sidecar.registry import TOOLS, run_tool
+    from iqa_sidecar.imaging.image import Pair, Picture
+    from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
     cv2.setNumThreads(1)
     height = round((megapixels * 1e6 / 1.5) ** 0.5)

@@ -31,11 +31,11 @@ import cv2  # noqa: E402 - the path comes first
 import httpx  # noqa: E402
 import numpy as np  # noqa: E402
 
-from iqa_sidecar.contract import MEDIA_TYPE  # noqa: E402
-from iqa_sidecar.models.features import efficientnet_features  # noqa: E402
-from iqa_sidecar.models.networks import EFFICIENTNET, model_folders  # noqa: E402
-from iqa_sidecar.models.runtime import find_obstacle  # noqa: E402
-from iqa_sidecar.picture import Picture  # noqa: E402
+from iqa_sidecar.imaging.image import Picture  # noqa: E402
+from iqa_sidecar.networks.catalogue import EFFICIENTNET, model_folders  # noqa: E402
+from iqa_sidecar.networks.features import efficientnet_features  # noqa: E402
+from iqa_sidecar.networks.runtime import find_obstacle  # noqa: E402
+from iqa_sidecar.server.contract import MEDIA_TYPE  # noqa: E402
 from tests.sidecar_process import Sidecar, build_frame, call  # noqa: E402
 
 NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")

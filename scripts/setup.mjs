@@ -154,7 +154,7 @@ function installPackages(folder, lock, what) {
 /** The deep tools' networks. Without them the tools are listed as unavailable and everything else works, so a failure is a warning. */
 function makeModels() {
   const further = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
-  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.models', ...further], {
+  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.networks', ...further], {
     cwd: join(root, 'sidecar'),
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pyiqa.api_helpers import create_metric
 from pyiqa.default_model_configs import DEFAULT_CONFIGS
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.tool import Result, Tool, reference_of
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.tool import Result, Tool, reference_of
 
 from .catalogue import Metric, choose_metrics
 from .offline import go_offline

@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from .log import configure_log, write
+from .server.log import configure_log, write
 from .settings import Settings
-from .worker_process import start_fork_server
+from .workers.process import start_fork_server
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
     configure_log(settings.log_level)
     start_fork_server(settings.extra_tools)
     # Imported while the fork server imports numpy and OpenCV on another core.
-    from .server import serve
+    from .server.uvicorn_server import serve
 
     try:
         asyncio.run(serve(settings))

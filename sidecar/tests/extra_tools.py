@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.tool import Result, Tool
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.tool import Result, Tool
 
 # A file that ends with these bytes kills the process that decodes it.
 DEADLY_TAIL = b"kills the decoder"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import cv2
 import httpx
 
-from iqa_sidecar.contract import MEDIA_TYPE
-from tests import pictures
+from iqa_sidecar.server.contract import MEDIA_TYPE
+from tests import images
 from tests.sidecar_process import build_frame, call
 
 # Seconds; an answer that takes longer counts as a hang.
@@ -91,7 +91,7 @@ def _place(lot: random.Random, data: bytearray) -> int:
 
 
 def _files() -> list[bytes]:
-    photo = pictures.photo(1, 48, 64)
+    photo = images.photo(1, 48, 64)
     encodings: tuple[tuple[str, list[int]], ...]
     encodings = ((".jpg", []), (".jpg", [cv2.IMWRITE_JPEG_PROGRESSIVE, 1]), (".png", []), (".webp", []))
     colour = [cv2.imencode(suffix, photo, options)[1].tobytes() for suffix, options in encodings]

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from iqa_sidecar.contract import MEDIA_TYPE
+from iqa_sidecar.server.contract import MEDIA_TYPE
 
 ROOT = Path(__file__).parent.parent
 

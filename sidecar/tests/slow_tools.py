@@ -5,9 +5,9 @@ import os
 import time
 from pathlib import Path
 
-from iqa_sidecar.picture import Pair
-from iqa_sidecar.registry import TOOLS as BUILT_IN
-from iqa_sidecar.tool import Result
+from iqa_sidecar.imaging.image import Pair
+from iqa_sidecar.metrics.registry import TOOLS as BUILT_IN
+from iqa_sidecar.metrics.tool import Result
 
 
 def sleep_long(_pair: Pair, _wants_map: bool) -> Result:

@@ -2,8 +2,8 @@
 
 import os
 
-from iqa_sidecar.picture import Pair
-from iqa_sidecar.tool import Result, Tool
+from iqa_sidecar.imaging.image import Pair
+from iqa_sidecar.metrics.tool import Result, Tool
 
 
 def mean_level(pair: Pair, _wants_map: bool) -> Result:

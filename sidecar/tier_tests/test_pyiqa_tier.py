@@ -14,13 +14,13 @@ import cv2
 import pytest
 
 from iqa_pyiqa.catalogue import PAPER_METRICS
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
-from tests import pictures
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from tests import images
 from tests.sidecar_process import Sidecar, call
 
-REFERENCE = pictures.photo(1, 256, 320)
-DISTORTED = pictures.jpeg(REFERENCE, 20)
+REFERENCE = images.photo(1, 256, 320)
+DISTORTED = images.jpeg(REFERENCE, 20)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def tier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
     running.stop()
 
 
-def encode(pixels: pictures.Pixels) -> bytes:
+def encode(pixels: images.Pixels) -> bytes:
     return cv2.imencode(".png", pixels)[1].tobytes()
 
 

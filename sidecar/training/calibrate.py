@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from iqa_sidecar.picture import TooManyPixelsError, UndecodableError
-from iqa_sidecar.registry import TOOLS
+from iqa_sidecar.imaging.image import TooManyPixelsError, UndecodableError
+from iqa_sidecar.metrics.registry import TOOLS
 from training.calibration_files import Calibrated, write_files
 from training.fit_calibration import ANCHORS, predict_held_out
 from training.folds import agree

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.models.features import FEATURE_COUNT, efficientnet_features
+from iqa_sidecar.networks.features import FEATURE_COUNT, efficientnet_features
 from training.parallel import map_pictures
 from training.score import read_picture
 from training.tables import Table

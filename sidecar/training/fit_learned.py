@@ -1,8 +1,8 @@
 """Third step: fits the learned tools and detectors of `iqa_sidecar.learned`, without the pictures that are held out.
 
 Reads from one folder what steps 1 and 2 wrote: livec, synthetic and tid2013, each with -scored.csv, -features.npz or
--compared.npz. Writes view.npz, alone.npz and photographs.npz (no reference), beside.npz (with reference, no rating of
-pairs behind it) and beside_rated.npz (with reference, taught by TID2013).
+-compared.npz. Writes feature_pca.npz, nr_graded.npz and nr_photographs.npz (no reference), fr_graded.npz (with a
+reference, not trained on ratings of pairs) and fr_tid2013.npz (with a reference, trained on TID2013).
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.learned.comparison import GROUP_STARTS
-from iqa_sidecar.learned.fitted import Arrays
-from iqa_sidecar.learned.inputs import PANEL
-from iqa_sidecar.learned.kernel_machine import Kernel
-from iqa_sidecar.learned.seeing import (
+from iqa_sidecar.learned.feature_pca import View
+from iqa_sidecar.learned.features import PANEL
+from iqa_sidecar.learned.kernel_ridge import Kernel
+from iqa_sidecar.learned.model_files import Arrays
+from iqa_sidecar.learned.pair_features import GROUP_STARTS
+from iqa_sidecar.learned.predictors import (
     ALONE_FILE,
     ALONE_FILES,
     BESIDE_FILE,
@@ -32,9 +33,8 @@ from iqa_sidecar.learned.seeing import (
     VIEW_FILE,
     Standard,
 )
-from iqa_sidecar.learned.view import View
-from training.lessons import Lesson, read_graded, read_rated_pairs, read_rated_photos, strengths_of
-from training.machines import (
+from training.datasets import Lesson, read_graded, read_rated_pairs, read_rated_photos, strengths_of
+from training.kernel_ridge_fit import (
     DIRECTIONS,
     Machine,
     Matrix,

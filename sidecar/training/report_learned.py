@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.learned.fitted import Arrays
-from iqa_sidecar.learned.kernel_machine import KernelMachine
-from iqa_sidecar.learned.seeing import CATEGORIES, Standard, blend_judges, layout_of
-from iqa_sidecar.learned.view import View
+from iqa_sidecar.learned.feature_pca import View
+from iqa_sidecar.learned.kernel_ridge import KernelMachine
+from iqa_sidecar.learned.model_files import Arrays
+from iqa_sidecar.learned.predictors import CATEGORIES, Standard, blend_judges, layout_of
+from training.datasets import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
 from training.fit_calibration import ANCHORS
 from training.fit_learned import fit_beside, fit_graded_machine, fit_photo_machine, fit_rated
 from training.folds import agree, rank_correlation, split_groups
-from training.lessons import Lesson, by_rank, read_graded, read_rated_pairs, read_rated_photos, scaled_strength
-from training.machines import Matrix, apply_standard, fit_view, look
+from training.kernel_ridge_fit import Matrix, apply_standard, fit_view, look
 
 Numbers = NDArray[np.float64]
 # The metrics with reference that PanelIQA's labels are not made of.

@@ -12,10 +12,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from iqa_sidecar.imaging.image import Pair, Picture, UndecodableError
 from iqa_sidecar.metrics import brisque
-from iqa_sidecar.picture import Pair, Picture, UndecodableError
-from iqa_sidecar.registry import TOOLS, run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from iqa_sidecar.metrics.tool import ToolError
 from training.parallel import map_pictures
 from training.tables import Table, write_rows
 

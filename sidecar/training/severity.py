@@ -1,4 +1,4 @@
-"""The service's severity rules in Python (src/reasoners/embedded/findings/grading.ts): what fit_thresholds.py fits and tests."""
+"""The severity rules of src/reasoners/embedded/findings/grading.ts in Python: fit_thresholds.py fits and tests them."""
 
 from __future__ import annotations
 

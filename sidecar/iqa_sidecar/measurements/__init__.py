@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from . import banding, blocking, color, direction, edges, exposure, haze, jpeg_traces, noise, ringing, sharpness
 from .edge_profiles import find_edges
 from .measurement import Measurement, Values

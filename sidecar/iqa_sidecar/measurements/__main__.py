@@ -3,7 +3,7 @@
 import dataclasses
 import json
 
-from ..learned.seeing import MEASUREMENTS
+from ..learned.predictors import MEASUREMENTS
 from . import CATALOGUE, VERSION
 
 print(json.dumps({"version": VERSION, "catalogue": [dataclasses.asdict(row) for row in (*CATALOGUE, *MEASUREMENTS)]}))

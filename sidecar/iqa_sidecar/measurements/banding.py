@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from .measurement import Measurement, Values
 
 # Pixels; fewer leave gaps by chance. Rows are skipped above the second number.

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from .measurement import Measurement, Values
 
 _GRID = 8

@@ -4,9 +4,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from .measurement import Measurement, Values
-from .reduction import reduce_picture
+from .working_size import reduce_picture
 
 # Means over the picture settle long before this many pixels.
 _SAMPLES = 40_000

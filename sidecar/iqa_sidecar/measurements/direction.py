@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture, Plane
+from ..imaging.image import Picture, Plane
 from .edge_profiles import Edges, measure_profiles
 from .measurement import Measurement, Values
 

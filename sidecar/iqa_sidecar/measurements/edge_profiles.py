@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Plane
+from ..imaging.image import Plane
 
 Vector = NDArray[np.float32]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from .edge_profiles import Edges, measure_profiles
 from .measurement import Measurement, Values
 

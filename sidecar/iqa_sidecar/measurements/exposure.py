@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture
+from ..imaging.image import Picture
 from .measurement import Measurement, Values
 
 # Grey levels at either end that count as clipped: 8-bit codecs smear true black and white over a few levels.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jpeg_quality import TABLES
+from ..imaging.jpeg_quality import TABLES
 from .measurement import Measurement, Values
 
 _GRID = 8

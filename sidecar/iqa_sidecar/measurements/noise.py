@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Picture, Plane
+from ..imaging.image import Picture, Plane
 from .measurement import Measurement, Values
 
 _BLOCK = 16

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, ToolError
+from ..imaging.image import Pair, Picture, Plane
+from ..metrics.tool import Result, Tool, ToolError
 from . import VERSION
 from .blocking import find_grid, measure_blocking
 from .edge_profiles import Edges, find_edges, measure_profiles

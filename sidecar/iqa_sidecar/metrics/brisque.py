@@ -8,10 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import split_rows
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool
-from .natural_scene import (
+from ..imaging.image import Pair, Picture, Plane
+from ..imaging.tiling import split_rows
+from .functional.natural_scene import (
     Vector,
     fit_asymmetric,
     fit_symmetric,
@@ -20,6 +19,7 @@ from .natural_scene import (
     normalise,
     sum_sides,
 )
+from .tool import Result, Tool
 
 _REGRESSION_FILE = Path(__file__).parents[1] / "data" / "brisque_svr.npz"
 

@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import total_of
+from ..imaging.image import Pair, Plane
+from .functional.pooling import total_of
+from .tool import Result, Tool, reference_of
 
 Spectrum = NDArray[np.complex64]
 

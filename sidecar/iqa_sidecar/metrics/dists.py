@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..models.networks import DISTS
-from ..models.runtime import find_obstacle, load_network, run_network
-from ..picture import Pair
-from ..tool import Result, Tool, ToolError, reference_of
+from ..imaging.image import Pair
+from ..networks.catalogue import DISTS
+from ..networks.runtime import find_obstacle, load_network, run_network
+from .tool import Result, Tool, ToolError, reference_of
 
 # A picture of this size takes about ten seconds and a gigabyte and a half.
 _LARGEST_PIXELS = 1_000_000

@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, reference_of
-from .phase_congruency import phase_congruency
-from .pooling import weighted_mean
-from .similarity import SCHARR, gradient_energy, mix_channels, real_power, similarity, similarity_of_squares
+from ..imaging.image import Pair, Picture, Plane
+from .functional.phase_congruency import phase_congruency
+from .functional.pooling import weighted_mean
+from .functional.similarity import (
+    SCHARR,
+    gradient_energy,
+    mix_channels,
+    real_power,
+    similarity,
+    similarity_of_squares,
+)
+from .tool import Result, Tool, reference_of
 
 _YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
 _CONGRUENCY, _GRADIENT, _CHROMA = 0.85, 160.0, 200.0

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ..bands import split_rows
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import inside, variance_of
-from .similarity import PREWITT, gradient_energy, missing_of_squares
+from ..imaging.image import Pair, Picture, Plane
+from ..imaging.tiling import split_rows
+from .functional.pooling import inside, variance_of
+from .functional.similarity import PREWITT, gradient_energy, missing_of_squares
+from .tool import Result, Tool, reference_of
 
 # Stabilises the ratio where both gradients are weak; the paper's value for 0..255.
 _CONSTANT = 170.0

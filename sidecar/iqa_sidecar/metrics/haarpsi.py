@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..bands import split_rows
-from ..picture import Pair, Plane
-from ..reduction import block_means
-from ..tool import Result, Tool, reference_of
-from .haar import Flat, Frame, frame_channels, haar_responses, sum_blocks
-from .pooling import inside, total_of
+from ..imaging.downsampling import block_means
+from ..imaging.image import Pair, Plane
+from ..imaging.tiling import split_rows
+from .functional.haar import Flat, Frame, frame_channels, haar_responses, sum_blocks
+from .functional.pooling import inside, total_of
+from .tool import Result, Tool, reference_of
 
 _YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
 _CONSTANT = 30.0

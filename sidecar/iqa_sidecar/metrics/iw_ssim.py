@@ -5,11 +5,11 @@ import math
 import cv2
 import numpy as np
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .information import find_information
-from .pooling import mean_of, total_of
+from ..imaging.image import Pair, Plane
+from .functional.information import find_information
+from .functional.pooling import mean_of, total_of
 from .ssim import WINDOW_SIDE, compare
+from .tool import Result, Tool, reference_of
 
 # The exponents of MS-SSIM, from the finest scale to the coarsest.
 _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])

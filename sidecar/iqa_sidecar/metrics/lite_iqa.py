@@ -2,11 +2,11 @@
 
 import math
 
-from ..learned.seeing import ALONE_FILES, find_obstacle, see_alone
-from ..models.networks import EFFICIENTNET
-from ..models.runtime import load_network
-from ..picture import Pair
-from ..tool import Result, Tool
+from ..imaging.image import Pair
+from ..learned.predictors import ALONE_FILES, find_obstacle, see_alone
+from ..networks.catalogue import EFFICIENTNET
+from ..networks.runtime import load_network
+from .tool import Result, Tool
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 
-from ..models.networks import LPIPS
-from ..models.runtime import find_obstacle, load_network, run_network
-from ..picture import Box, Pair, Plane
-from ..tool import Result, Tool, reference_of
+from ..imaging.image import Box, Pair, Plane
+from ..networks.catalogue import LPIPS
+from ..networks.runtime import find_obstacle, load_network, run_network
+from .tool import Result, Tool, reference_of
 
 # Input rows between two rows of each layer's output.
 _STRIDES = (4, 8, 16, 16, 16)

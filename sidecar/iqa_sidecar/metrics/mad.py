@@ -8,10 +8,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import split_rows
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .block_moments import BLOCK, Cells, average_cells, central_moments, mean_of_squares, smallest_quarter_variance
+from ..imaging.image import Pair, Plane
+from ..imaging.tiling import split_rows
+from .functional.block_moments import (
+    BLOCK,
+    Cells,
+    average_cells,
+    central_moments,
+    mean_of_squares,
+    smallest_quarter_variance,
+)
+from .tool import Result, Tool, reference_of
 
 # The paper's β1 = 0.467 and β2 = 0.130, unrounded: from where on the changed look weighs more than the visible errors.
 _BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)

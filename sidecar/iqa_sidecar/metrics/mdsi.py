@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import inside, total_of
-from .similarity import PREWITT, gradient_energy, mix_channels, similarity_of_squares
+from ..imaging.image import Pair, Picture, Plane
+from .functional.pooling import inside, total_of
+from .functional.similarity import PREWITT, gradient_energy, mix_channels, similarity_of_squares
+from .tool import Result, Tool, reference_of
 
 # Luminance, H and M from blue, green and red.
 _OPPONENT = np.array([[0.1140, 0.5870, 0.2989], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)

@@ -5,10 +5,10 @@ import math
 import cv2
 import numpy as np
 
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import variance_of
-from .similarity import PREWITT, gradient_energy
+from ..imaging.image import Pair, Picture, Plane
+from .functional.pooling import variance_of
+from .functional.similarity import PREWITT, gradient_energy
+from .tool import Result, Tool, reference_of
 
 _CONSTANT = np.float32(170)
 # How much the paper's masking term takes off.

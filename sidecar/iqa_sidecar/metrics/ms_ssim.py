@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..picture import Pair, halve
-from ..tool import Result, Tool, reference_of
+from ..imaging.image import Pair, halve
 from .ssim import WINDOW_SIDE, compare, finest_means
+from .tool import Result, Tool, reference_of
 
 # The paper's exponents, from the finest scale to the coarsest.
 _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])

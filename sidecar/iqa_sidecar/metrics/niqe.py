@@ -6,9 +6,9 @@ from importlib import resources
 import cv2
 import numpy as np
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool
-from .natural_scene import Vector, fit_asymmetric, halve_bicubic, neighbour_products, normalise, sum_sides
+from ..imaging.image import Pair, Plane
+from .functional.natural_scene import Vector, fit_asymmetric, halve_bicubic, neighbour_products, normalise, sum_sides
+from .tool import Result, Tool
 
 # Pixels; the published pristine model was learnt from blocks of this side.
 _BLOCK = 96

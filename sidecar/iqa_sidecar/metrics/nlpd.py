@@ -5,9 +5,9 @@ import math
 import cv2
 import numpy as np
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import total_of
+from ..imaging.image import Pair, Plane
+from .functional.pooling import total_of
+from .tool import Result, Tool, reference_of
 
 _LEVELS = 6
 _KERNEL = np.array([0.05, 0.25, 0.4, 0.25, 0.05], np.float32)

@@ -1,8 +1,8 @@
 """PanelIQA: our own full-reference scores, kernel machines over six metrics and plain comparisons."""
 
-from ..learned.seeing import BESIDE_FILE, RATED_FILE, find_obstacle, rate_beside, see_beside
-from ..picture import Pair
-from ..tool import Result, Tool, reference_of
+from ..imaging.image import Pair
+from ..learned.predictors import BESIDE_FILE, RATED_FILE, find_obstacle, rate_beside, see_beside
+from .tool import Result, Tool, reference_of
 
 
 def score_rated(pair: Pair, _wants_map: bool) -> Result:

@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool
-from .natural_scene import normalise
+from ..imaging.image import Pair, Plane
+from .functional.natural_scene import normalise
+from .tool import Result, Tool
 
 _BLOCK = 16
 # Variance of the normalised luma above which a block is looked at; deviation below which a part of its border is flat.

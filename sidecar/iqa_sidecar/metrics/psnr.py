@@ -4,8 +4,8 @@ import math
 
 import cv2
 
-from ..picture import Pair
-from ..tool import Result, Tool, reference_of
+from ..imaging.image import Pair
+from .tool import Result, Tool, reference_of
 
 # Identical pictures have infinite PSNR. Nobody sees a difference above 100 dB: the cap keeps identity finite and best.
 CAP_DECIBELS = 100.0

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import allocate, fit, split_tiles
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import inside, mean_of, total_of
+from ..imaging.image import Pair, Plane
+from ..imaging.tiling import allocate, fit, split_tiles
+from .functional.pooling import inside, mean_of, total_of
+from .tool import Result, Tool, reference_of
 
 WINDOW_SIDE = 11
 _RADIUS = WINDOW_SIDE // 2

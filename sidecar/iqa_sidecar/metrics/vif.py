@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import total_of
-from .steerable_pyramid import build_bands
+from ..imaging.image import Pair, Plane
+from .functional.pooling import total_of
+from .functional.steerable_pyramid import build_bands
+from .tool import Result, Tool, reference_of
 
 _LEVELS = 4
 # Side of the blocks that are vectors of the scale mixture.

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bands import allocate, fit, split_rows, split_tiles
-from ..picture import Pair, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import total_of
+from ..imaging.image import Pair, Plane
+from ..imaging.tiling import allocate, fit, split_rows, split_tiles
+from .functional.pooling import total_of
+from .tool import Result, Tool, reference_of
 
 # Bytes at full size, and from then on what shrinking made of them.
 Source = NDArray[np.uint8] | Plane

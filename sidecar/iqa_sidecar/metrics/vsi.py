@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from ..picture import Pair, Picture, Plane
-from ..tool import Result, Tool, reference_of
-from .pooling import weighted_mean
-from .saliency import find_saliency
-from .similarity import SCHARR, gradient_energy, mix_channels, real_power, similarity, similarity_of_squares
+from ..imaging.image import Pair, Picture, Plane
+from .functional.pooling import weighted_mean
+from .functional.saliency import find_saliency
+from .functional.similarity import (
+    SCHARR,
+    gradient_energy,
+    mix_channels,
+    real_power,
+    similarity,
+    similarity_of_squares,
+)
+from .tool import Result, Tool, reference_of
 
 # L, M and N from blue, green and red.
 _OPPONENT = np.array([[0.27, 0.63, 0.06], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)

@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 
 SEEDS = range(1, 11)
 
 
 def photo(seed: int) -> Pixels:
-    return pictures.photo(seed, 384, 512)
+    return images.photo(seed, 384, 512)
 
 
 def value(name: str, pixels: Pixels) -> float:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import SEEDS, assert_rises, photo, value
 
 
@@ -19,8 +19,8 @@ def test_rises_as_levels_go(seed: int) -> None:
 
 
 def test_stretching_leaves_gaps_and_compression_does_not() -> None:
-    assert value("banding", pictures.contrast(photo(1), 1.25)) == pytest.approx(0.2, abs=0.03)
-    assert value("banding", pictures.jpeg(photo(1), 10)) < 0.05
+    assert value("banding", images.contrast(photo(1), 1.25)) == pytest.approx(0.2, abs=0.03)
+    assert value("banding", images.jpeg(photo(1), 10)) < 0.05
 
 
 def test_small_pictures_have_none() -> None:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import SEEDS, assert_rises, photo, value
 
 
@@ -27,7 +27,7 @@ def test_cast_rises_with_coloured_light(hue: tuple[float, float, float], seed: i
 
 def test_grey_pictures_have_no_cast() -> None:
     assert value("color_cast", saturate(photo(1), 0)) < 0.5
-    assert measure(Picture(pictures.flat(128)), None)["color_cast"] is None
+    assert measure(Picture(images.flat(128)), None)["color_cast"] is None
 
 
 def test_a_coloured_subject_is_no_cast() -> None:

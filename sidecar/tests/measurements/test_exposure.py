@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import SEEDS, assert_rises, photo
 
 
 def test_known_histogram() -> None:
-    pixels = np.vstack([pictures.flat(0, 10, 100), pictures.flat(255, 30, 100), pictures.flat(100, 60, 100)])
+    pixels = np.vstack([images.flat(0, 10, 100), images.flat(255, 30, 100), images.flat(100, 60, 100)])
     values = measure(Picture(pixels), None)
     assert values["mean_luminance"] == pytest.approx(0.3 * 255 + 0.6 * 100)
     assert values["shadow_clipping"] == pytest.approx(0.1)
@@ -28,10 +28,10 @@ def test_each_rises_with_its_cause(seed: int) -> None:
     assert_rises("mean_luminance", [shift(plain, by) for by in (-90, -40, 0, 40, 90)])
     assert_rises("highlight_clipping", [shift(plain, by) for by in (0, 40, 80, 120)])
     assert_rises("shadow_clipping", [shift(plain, -by) for by in (40, 80, 120)])
-    assert_rises("black_level", [pictures.contrast(plain, factor) for factor in (0.9, 0.6, 0.3, 0.15)])
-    assert_rises("white_level", [pictures.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
+    assert_rises("black_level", [images.contrast(plain, factor) for factor in (0.9, 0.6, 0.3, 0.15)])
+    assert_rises("white_level", [images.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
     for name in ("rms_contrast", "dynamic_range"):
-        assert_rises(name, [pictures.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
+        assert_rises(name, [images.contrast(plain, factor) for factor in (0.15, 0.3, 0.6, 0.9)])
 
 
 def shift(pixels: Pixels, by: int) -> Pixels:

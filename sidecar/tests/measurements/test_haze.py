@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import SEEDS, assert_rises, photo, value
 
 
@@ -16,7 +16,7 @@ def test_rises_with_a_veil(seed: int) -> None:
 def test_known_pictures() -> None:
     stripes = np.tile(np.repeat([0, 200], 4), (256, 40))[..., None].repeat(3, axis=2).astype(np.uint8)
     assert value("haze", stripes) < 0.1
-    assert value("haze", pictures.flat(200)) == pytest.approx(1, abs=0.01)
+    assert value("haze", images.flat(200)) == pytest.approx(1, abs=0.01)
 
 
 def veil(pixels: Pixels, share: float) -> Pixels:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
+from .. import images
 from .levels import SEEDS, photo, value
 
 QUALITIES = (92, 85, 75, 60, 45, 30, 20, 10)
@@ -14,16 +14,16 @@ QUALITIES = (92, 85, 75, 60, 45, 30, 20, 10)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_quality_is_found_in_the_pixels(seed: int) -> None:
     for quality in QUALITIES:
-        assert value("jpeg_quality_estimate", pictures.jpeg(photo(seed), quality)) == pytest.approx(quality, abs=1)
+        assert value("jpeg_quality_estimate", images.jpeg(photo(seed), quality)) == pytest.approx(quality, abs=1)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_a_crop_moves_the_grid(seed: int) -> None:
-    assert value("jpeg_quality_estimate", pictures.jpeg(photo(seed), 40)[3:, 5:]) == pytest.approx(40, abs=1)
+    assert value("jpeg_quality_estimate", images.jpeg(photo(seed), 40)[3:, 5:]) == pytest.approx(40, abs=1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pixels_that_were_never_compressed_show_none(seed: int) -> None:
     plain = photo(seed)
-    for pixels in (plain, pictures.blur(plain, 2), pictures.noise(pictures.jpeg(plain, 40), 20)):
+    for pixels in (plain, images.blur(plain, 2), images.noise(images.jpeg(plain, 40), 20)):
         assert measure(Picture(pixels), None)["jpeg_quality_estimate"] is None

@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 
+from iqa_sidecar.imaging.image import Picture
 from iqa_sidecar.measurements import CATALOGUE, measure
-from iqa_sidecar.picture import Picture
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 
-PHOTO = pictures.photo(1)
+PHOTO = images.photo(1)
 PICTURES: dict[str, Pixels] = {
     "photo": PHOTO,
-    "black": pictures.flat(0),
-    "white": pictures.flat(255),
-    "grey": pictures.flat(128),
-    "noise": pictures.noise(pictures.flat(128), 60),
-    "salt": pictures.impulses(PHOTO, 0.9),
+    "black": images.flat(0),
+    "white": images.flat(255),
+    "grey": images.flat(128),
+    "noise": images.noise(images.flat(128), 60),
+    "salt": images.impulses(PHOTO, 0.9),
     "checks": np.kron([[0, 255] * 40, [255, 0] * 40] * 32, np.ones((4, 4)))[..., None].repeat(3, 2).astype(np.uint8),
     "one pixel": PHOTO[:1, :1],
     "one row": PHOTO[:1],
@@ -27,9 +27,9 @@ PICTURES: dict[str, Pixels] = {
     "three by three": PHOTO[:3, :3],
     "five by four": PHOTO[:5, :4],
     "tiny": PHOTO[:17, :19],
-    "ribbon": pictures.photo(1, 16, 4000),
-    "blur": pictures.blur(PHOTO, 20),
-    "sharp": pictures.sharpen(PHOTO, 8),
+    "ribbon": images.photo(1, 16, 4000),
+    "blur": images.blur(PHOTO, 20),
+    "sharp": images.sharpen(PHOTO, 8),
 }  # fmt: skip
 
 

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import SEEDS, assert_rises, photo, value
 
 
@@ -17,7 +17,7 @@ def test_rises_with_ripples(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_blur_takes_it_away(seed: int) -> None:
     rippled = ripple(photo(seed), 5)
-    assert value("ringing", pictures.blur(rippled, 2)) < 0.8 * value("ringing", rippled)
+    assert value("ringing", images.blur(rippled, 2)) < 0.8 * value("ringing", rippled)
 
 
 def ripple(pixels: Pixels, amount: float) -> Pixels:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from .. import pictures
+from .. import images
 from .levels import SEEDS, assert_rises, photo
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_falls_with_blur(seed: int) -> None:
     sharp = photo(seed)
-    assert_rises("sharpness", [*(pictures.blur(sharp, sigma) for sigma in (6, 4.5, 3.2, 2.2, 1.5, 1, 0.6)), sharp])
+    assert_rises("sharpness", [*(images.blur(sharp, sigma) for sigma in (6, 4.5, 3.2, 2.2, 1.5, 1, 0.6)), sharp])

@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
+from iqa_sidecar.imaging.image import Pair, Picture
 from iqa_sidecar.measurements import measure
 from iqa_sidecar.measurements.tile_maps import TOOLS
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.metrics.registry import run_tool
+from iqa_sidecar.metrics.tool import ToolError
 from tests.sidecar_process import Sidecar, call
 
-from .. import pictures
+from .. import images
 from ..conftest import encode_picture
-from ..pictures import Pixels
+from ..images import Pixels
 from .levels import photo
 
 DISTORT = {
-    "edge_width_px": lambda pixels: pictures.blur(pixels, 3),
-    "noise_sigma": lambda pixels: pictures.noise(pixels, 25),
-    "blockiness": lambda pixels: pictures.jpeg(pixels, 8),
+    "edge_width_px": lambda pixels: images.blur(pixels, 3),
+    "noise_sigma": lambda pixels: images.noise(pixels, 25),
+    "blockiness": lambda pixels: images.jpeg(pixels, 8),
 }
 
 
@@ -44,7 +44,7 @@ def test_the_value_is_the_measurement(name: str) -> None:
 @pytest.mark.parametrize("size", [(64, 64), (65, 97), (300, 70)])
 @pytest.mark.parametrize("name", DISTORT)
 def test_odd_sizes_are_drawn(name: str, size: tuple[int, int]) -> None:
-    drawn = draw(name, pictures.photo(2, *size))
+    drawn = draw(name, images.photo(2, *size))
     assert np.isfinite(drawn).all()
     assert drawn.min() >= 0
     assert drawn.max() <= 1
@@ -52,7 +52,7 @@ def test_odd_sizes_are_drawn(name: str, size: tuple[int, int]) -> None:
 
 def test_a_picture_without_edges_has_no_blur_to_show() -> None:
     with pytest.raises(ToolError) as caught:
-        draw("edge_width_px", pictures.flat(100))
+        draw("edge_width_px", images.flat(100))
     assert caught.value.code == "NOT_FINITE"
 
 

@@ -6,17 +6,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture, Plane
-from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.imaging.image import Pair, Picture, Plane
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 
 LEVELS: dict[str, tuple[Callable[..., Pixels], tuple[float, ...]]] = {
-    "blur": (pictures.blur, (0.6, 1, 1.5, 2.2, 3.2, 4.5)),
-    "noise": (pictures.noise, (3, 6, 12, 20, 30, 45)),
-    "jpeg": (pictures.jpeg, (90, 60, 35, 20, 10, 5)),
-    "contrast": (pictures.contrast, (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)),
+    "blur": (images.blur, (0.6, 1, 1.5, 2.2, 3.2, 4.5)),
+    "noise": (images.noise, (3, 6, 12, 20, 30, 45)),
+    "jpeg": (images.jpeg, (90, 60, 35, 20, 10, 5)),
+    "contrast": (images.contrast, (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from .. import pictures
+from .. import images
 from . import oracles
 from .direct import Array
 from .levels import value
@@ -16,14 +16,14 @@ Spectrum = NDArray[np.complex128]
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 30), pictures.contrast(photo, 0.6)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 30), images.contrast(photo, 0.6)):
         expected = cw_ssim(oracles.luma(distorted), oracles.luma(photo))
         assert value("CW-SSIM", distorted, photo) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_shift_matters_less_than_to_ssim() -> None:
-    photo = pictures.photo(1, 384, 480)
+    photo = images.photo(1, 384, 480)
     moved = np.roll(photo, (2, 2), (0, 1))
     assert value("CW-SSIM", moved, photo) > 0.9 > 0.6 > value("SSIM", moved, photo)
 

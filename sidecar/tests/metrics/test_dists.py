@@ -2,11 +2,11 @@
 
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
+from .. import images
 from .levels import LEVELS, assert_rising, graded, require, value
 from .test_lpips import DISTORT
 
@@ -23,31 +23,31 @@ GOLDEN = {
 
 @pytest.mark.parametrize(("distortion", "seed"), GOLDEN)
 def test_agrees_with_the_authors_program(distortion: str, seed: int) -> None:
-    photo = pictures.photo(seed, 101, 131)
+    photo = images.photo(seed, 101, 131)
     assert value("DISTS", DISTORT[distortion](photo), photo) == pytest.approx(GOLDEN[distortion, seed], abs=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_identity_is_exactly_zero(seed: int) -> None:
-    photo = pictures.photo(seed, 64, 64)
+    photo = images.photo(seed, 64, 64)
     assert value("DISTS", photo, photo.copy()) == 0
 
 
 def test_swapping_the_pictures_changes_nothing() -> None:
-    photo = pictures.photo(1, 64, 80)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12)):
+    photo = images.photo(1, 64, 80)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12)):
         assert value("DISTS", distorted, photo) == value("DISTS", photo, distorted)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
 @pytest.mark.parametrize("distortion", LEVELS)
 def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
-    photo = pictures.photo(seed, 96, 96)
+    photo = images.photo(seed, 96, 96)
     assert_rising([value("DISTS", image, photo) for image in graded(distortion, photo)])
 
 
 def test_a_large_picture_is_refused() -> None:
     require("DISTS")
-    large = Picture(pictures.flat(10, 1001, 1000))
+    large = Picture(images.flat(10, 1001, 1000))
     with pytest.raises(ToolError, match=r"at most 1000000 pixels but received 1000 × 1001; name a region"):
         run_tool(TOOLS["DISTS"], Pair(large, large), wants_map=False)

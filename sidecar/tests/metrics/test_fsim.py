@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .direct import SCHARR, YIQ, Array, agree, channels, gradient, mix, shrink, viewing_factor
 from .levels import map_of, value
 
@@ -15,30 +15,30 @@ PIQ = {"blurred": 0.867382, "noisy": 0.907554, "faded": 0.930309}
 
 
 def distortions() -> dict[str, Pixels]:
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     return {
-        "blurred": pictures.blur(photo, 1.5),
-        "noisy": pictures.noise(photo, 12),
-        "faded": pictures.contrast(photo, 0.6),
+        "blurred": images.blur(photo, 1.5),
+        "noisy": images.noise(photo, 12),
+        "faded": images.contrast(photo, 0.6),
     }
 
 
 @pytest.mark.parametrize("name", PIQ)
 def test_agrees_with_piq(name: str) -> None:
-    assert value("FSIM", distortions()[name], pictures.photo(1)) == pytest.approx(PIQ[name], abs=3e-4)
+    assert value("FSIM", distortions()[name], images.photo(1)) == pytest.approx(PIQ[name], abs=3e-4)
 
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185), (3, 400, 421)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.contrast(photo, -0.5)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), images.contrast(photo, -0.5)):
         assert value("FSIM", distorted, photo) == pytest.approx(fsim(distorted, photo), abs=2e-5)
 
 
 def test_the_map_is_low_where_the_picture_suffered() -> None:
-    photo = pictures.photo(1, 512, 640)
+    photo = images.photo(1, 512, 640)
     damaged = photo.copy()
-    damaged[:, 320:] = pictures.noise(photo, 30)[:, 320:]
+    damaged[:, 320:] = images.noise(photo, 30)[:, 320:]
     local = map_of("FSIM", damaged, photo)
     assert local.shape == (256, 320)
     assert local[:, :120].mean() > 0.95

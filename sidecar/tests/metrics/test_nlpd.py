@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .. import pictures
+from .. import images
 from . import oracles
 from .direct import Array, conv2_same
 from .levels import value
@@ -22,8 +22,8 @@ NEIGHBOURS = (
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.contrast(photo, 0.6)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), images.contrast(photo, 0.6)):
         first, second = (_pyramid(oracles.luma(pixels) / 255) for pixels in (distorted, photo))
         expected = np.mean([np.sqrt(np.mean((a - b) ** 2)) for a, b in zip(first, second, strict=True)])
         assert value("NLPD", distorted, photo) == pytest.approx(float(expected), abs=1e-5)

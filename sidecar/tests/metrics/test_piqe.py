@@ -3,25 +3,25 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
+from .. import images
 from . import oracles
 from .levels import assert_rising, graded, value
 
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185), (3, 90, 200)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for image in (photo, pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.jpeg(photo, 15)):
+    photo = images.photo(seed, height, width)
+    for image in (photo, images.blur(photo, 1.5), images.noise(photo, 12), images.jpeg(photo, 15)):
         assert value("PIQE", image) == pytest.approx(oracles.piqe(oracles.luma(image)), rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_rises_with_blur_and_compression_once_they_show(seed: int) -> None:
-    photo = pictures.photo(seed, 384, 480)
+    photo = images.photo(seed, 384, 480)
     for distortion in ("blur", "jpeg"):
         # Light levels smooth the grain of the generated photos, which PIQE takes for noise; at 100 its scale ends.
         values = [value("PIQE", image) for image in graded(distortion, photo)[3:]]
@@ -31,14 +31,14 @@ def test_rises_with_blur_and_compression_once_they_show(seed: int) -> None:
 
 
 def test_a_picture_without_any_structure_left_is_the_worst() -> None:
-    smooth = pictures.blur(pictures.photo(1), 20)
+    smooth = images.blur(images.photo(1), 20)
     assert value("PIQE", smooth) == 100
 
 
 def test_the_map_has_a_place_for_each_block_and_shows_where() -> None:
-    photo = pictures.photo(1, 250, 320)
+    photo = images.photo(1, 250, 320)
     partly = photo.copy()
-    partly[:, 160:] = pictures.jpeg(photo, 5)[:, 160:]
+    partly[:, 160:] = images.jpeg(photo, 5)[:, 160:]
     result = run_tool(TOOLS["PIQE"], Pair(Picture(partly)), wants_map=True)
     assert result.map is not None
     assert result.map.shape == (16, 20)
@@ -47,5 +47,5 @@ def test_the_map_has_a_place_for_each_block_and_shows_where() -> None:
 
 def test_a_flat_picture_is_refused() -> None:
     with pytest.raises(ToolError) as caught:
-        value("PIQE", pictures.flat(77))
+        value("PIQE", images.flat(77))
     assert caught.value.code == "NOT_FINITE"

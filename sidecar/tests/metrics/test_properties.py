@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .levels import LEVELS, assert_rising, graded, require, value
 
 # Best value, and the sign that makes larger mean worse.
@@ -46,16 +46,16 @@ HAS_THRESHOLD = {"MAD"}
 NEED_A_SIGNAL = {"VIFp", "VIF"}
 
 ODD_PICTURES: dict[str, Pixels] = {
-    "black": pictures.flat(0),
-    "white": pictures.flat(255),
-    "grey": pictures.flat(128),
-    "tiny": pictures.photo(1)[:8, :8],
-    "one pixel": pictures.photo(1)[:1, :1],
-    "one row": pictures.photo(1)[:1],
-    "one column": pictures.photo(1)[:, :1],
-    "ribbon": pictures.photo(1, 16, 4000),
-    "odd sides": pictures.photo(1, 257, 193),
-    "half black": np.vstack([pictures.flat(0), pictures.photo(1)]),
+    "black": images.flat(0),
+    "white": images.flat(255),
+    "grey": images.flat(128),
+    "tiny": images.photo(1)[:8, :8],
+    "one pixel": images.photo(1)[:1, :1],
+    "one row": images.photo(1)[:1],
+    "one column": images.photo(1)[:, :1],
+    "ribbon": images.photo(1, 16, 4000),
+    "odd sides": images.photo(1, 257, 193),
+    "half black": np.vstack([images.flat(0), images.photo(1)]),
 }
 
 
@@ -68,22 +68,22 @@ def test_full_reference_tools_are_the_ones_that_need_it() -> None:
 @pytest.mark.parametrize("tool", FULL_REFERENCE)
 @pytest.mark.parametrize("odd", ["photo", *ODD_PICTURES])
 def test_identity_is_exactly_the_best_value(tool: str, odd: str) -> None:
-    pixels = ODD_PICTURES.get(odd, pictures.photo(3))
+    pixels = ODD_PICTURES.get(odd, images.photo(3))
     if min(pixels.shape[:2]) >= TOOLS[tool].min_side:
         assert value(tool, pixels, pixels.copy()) == FULL_REFERENCE[tool][0]
 
 
 @pytest.mark.parametrize("tool", set(FULL_REFERENCE) - NOT_SYMMETRIC)
 def test_swapping_the_pictures_changes_nothing(tool: str) -> None:
-    photo = pictures.photo(1)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.jpeg(photo, 20)):
+    photo = images.photo(1)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), images.jpeg(photo, 20)):
         assert value(tool, distorted, photo) == value(tool, photo, distorted)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
 @pytest.mark.parametrize("distortion", LEVELS)
 def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
-    photo = pictures.photo(seed)
+    photo = images.photo(seed)
     pairs = [Pair(Picture(image), Picture(photo)) for image in graded(distortion, photo)]
     for tool, (_best, sign) in FULL_REFERENCE.items():
         # Without a network at set-up the weights are not there.
@@ -98,7 +98,7 @@ def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_odd_pictures_give_a_number_or_say_why_not(tool: str, odd: str) -> None:
     pixels = ODD_PICTURES[odd]
-    noisy = pictures.noise(pixels, 5)
+    noisy = images.noise(pixels, 5)
     too_small = min(pixels.shape[:2]) < TOOLS[tool].min_side
     for image, reference in ((pixels, noisy), (noisy, pixels)):
         outcome = outcome_of(tool, Pair(Picture(image), Picture(reference)))
@@ -120,14 +120,14 @@ def outcome_of(tool: str, pair: Pair) -> str:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_smallest_allowed_side_works(tool: str) -> None:
     side = TOOLS[tool].min_side
-    photo = pictures.photo(1, 192, 200)[-side:, -side:]
-    assert math.isfinite(value(tool, pictures.noise(photo, 5), photo))
+    photo = images.photo(1, 192, 200)[-side:, -side:]
+    assert math.isfinite(value(tool, images.noise(photo, 5), photo))
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_repeated_runs_agree_to_the_last_bit(tool: str) -> None:
-    photo = pictures.photo(2)
-    distorted = pictures.jpeg(photo, 20)
+    photo = images.photo(2)
+    distorted = images.jpeg(photo, 20)
     require(tool)
     pair = Pair(Picture(distorted), Picture(photo))
     values = {run_tool(TOOLS[tool], pair, wants_map=False).value for _ in range(3)}
@@ -136,8 +136,8 @@ def test_repeated_runs_agree_to_the_last_bit(tool: str) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_crop_is_scored_as_a_picture_of_its_own(tool: str) -> None:
-    photo = pictures.photo(2)
-    distorted = pictures.blur(photo, 1)
+    photo = images.photo(2)
+    distorted = images.blur(photo, 1)
     require(tool)
     pair = Pair(Picture(distorted), Picture(photo)).crop((17, 9, 240, 210))
     cut = (slice(9, 219), slice(17, 257))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
+from .. import images
 from .levels import require
 
 POOLED = sorted(name for name, tool in TOOLS.items() if tool.pools_map)
@@ -15,9 +15,9 @@ BOX = (90, 40, 120, 150)
 
 
 def pair_of(keeps_maps: bool = False) -> Pair:
-    photo = pictures.photo(2)
+    photo = images.photo(2)
     damaged = photo.copy()
-    damaged[:, 160:] = pictures.noise(photo, 25)[:, 160:]
+    damaged[:, 160:] = images.noise(photo, 25)[:, 160:]
     return Pair(Picture(damaged), Picture(photo), keeps_maps=keeps_maps)
 
 
@@ -81,8 +81,8 @@ def test_a_box_too_small_is_refused(tool: str) -> None:
     require(tool)
     side = TOOLS[tool].min_side
     box = (10, 10, side + 20, side - 1)
-    large = pictures.photo(1, 400, 420)
-    pair = Pair(Picture(pictures.blur(large, 1)), Picture(large))
+    large = images.photo(1, 400, 420)
+    pair = Pair(Picture(images.blur(large, 1)), Picture(large))
     view = pair.within(box) if TOOLS[tool].pools_map else pair.crop(box)
     with pytest.raises(ToolError) as caught:
         run_tool(TOOLS[tool], view, False)
@@ -100,6 +100,6 @@ def test_a_box_with_too_little_of_a_coarse_map_is_refused() -> None:
 @pytest.mark.parametrize("tool", POOLED)
 def test_asking_for_the_map_does_not_change_the_value(tool: str) -> None:
     # Large enough for several tiles, of which the sums are added up.
-    photo = pictures.photo(4, 300, 2100)
-    pair = Pair(Picture(pictures.jpeg(photo, 30)), Picture(photo))
+    photo = images.photo(4, 300, 2100)
+    pair = Pair(Picture(images.jpeg(photo, 30)), Picture(photo))
     assert run_tool(TOOLS[tool], pair, True).value == run_tool(TOOLS[tool], pair, False).value

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
-from .. import pictures
+from .. import images
 from .levels import value
 
 # scikit-image 0.26 structural_similarity(gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=255)
@@ -18,16 +18,16 @@ FADED = {1: 0.927342, 2: 0.926164}
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_agrees_with_scikit_image(seed: int) -> None:
-    photo = pictures.photo(seed)
-    assert value("SSIM", pictures.blur(photo, 1.5), photo) == pytest.approx(BLURRED[seed], abs=2e-4)
-    assert value("SSIM", pictures.noise(photo, 12), photo) == pytest.approx(NOISY[seed], abs=2e-4)
-    assert value("SSIM", pictures.contrast(photo, 0.6), photo) == pytest.approx(FADED[seed], abs=2e-4)
+    photo = images.photo(seed)
+    assert value("SSIM", images.blur(photo, 1.5), photo) == pytest.approx(BLURRED[seed], abs=2e-4)
+    assert value("SSIM", images.noise(photo, 12), photo) == pytest.approx(NOISY[seed], abs=2e-4)
+    assert value("SSIM", images.contrast(photo, 0.6), photo) == pytest.approx(FADED[seed], abs=2e-4)
 
 
 def test_the_map_shows_where_the_picture_suffered() -> None:
-    photo = pictures.photo(1)
+    photo = images.photo(1)
     damaged = photo.copy()
-    damaged[:, 160:] = pictures.noise(photo, 30)[:, 160:]
+    damaged[:, 160:] = images.noise(photo, 30)[:, 160:]
     result = run_tool(TOOLS["SSIM"], Pair(Picture(damaged), Picture(photo)), wants_map=True)
     assert result.map is not None
     assert result.map.shape == (246, 310)
@@ -39,5 +39,5 @@ def test_the_map_shows_where_the_picture_suffered() -> None:
 
 
 def test_asking_for_the_map_does_not_change_the_value() -> None:
-    pair = Pair(Picture(pictures.blur(pictures.photo(1), 2)), Picture(pictures.photo(1)))
+    pair = Pair(Picture(images.blur(images.photo(1), 2)), Picture(images.photo(1)))
     assert run_tool(TOOLS["SSIM"], pair, wants_map=True).value == run_tool(TOOLS["SSIM"], pair, wants_map=False).value

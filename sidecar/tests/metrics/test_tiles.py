@@ -7,13 +7,13 @@ import cv2
 import numpy as np
 import pytest
 
-from iqa_sidecar import bands
-from iqa_sidecar.picture import Pair, Picture
-from iqa_sidecar.reduction import block_means
-from iqa_sidecar.registry import TOOLS, run_tool
+from iqa_sidecar.imaging import tiling
+from iqa_sidecar.imaging.downsampling import block_means
+from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .direct import shrink
 from .levels import require
 
@@ -27,12 +27,12 @@ def pair_of(image: Pixels, reference: Pixels) -> Pair:
 
 @pytest.mark.parametrize("tool", CUT_UP)
 def test_small_tiles_give_the_same_value(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    photo = pictures.photo(2, 253, 401)
-    distorted = pictures.jpeg(photo, 20)
+    photo = images.photo(2, 253, 401)
+    distorted = images.jpeg(photo, 20)
     whole = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
-    monkeypatch.setattr(bands, "_TILE_PIXELS", 4000)
-    monkeypatch.setattr(bands, "_TILE_COLUMNS", 96)
-    monkeypatch.setattr(bands, "_FEWEST_ROWS", 17)
+    monkeypatch.setattr(tiling, "_TILE_PIXELS", 4000)
+    monkeypatch.setattr(tiling, "_TILE_COLUMNS", 96)
+    monkeypatch.setattr(tiling, "_FEWEST_ROWS", 17)
     # Sums are added up in another order, and filters end their rows elsewhere: rounding is all that may differ.
     assert run_tool(TOOLS[tool], pair_of(distorted, photo), False).value == pytest.approx(whole, rel=1e-7)
 
@@ -40,8 +40,8 @@ def test_small_tiles_give_the_same_value(tool: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("tool", ALL)
 def test_neither_memory_nor_threads_change_one_bit(tool: str) -> None:
     require(tool)
-    photo = pictures.photo(3, 200, 237)
-    distorted = pictures.noise(photo, 8)
+    photo = images.photo(3, 200, 237)
+    distorted = images.noise(photo, 8)
     expected = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
 
     def run(offset: int) -> float:
@@ -65,7 +65,7 @@ def test_neither_memory_nor_threads_change_one_bit(tool: str) -> None:
 def test_block_means_are_those_of_the_published_code(factor: int) -> None:
     compare: Callable[..., None] = np.testing.assert_allclose
     for height, width in ((120, 161), (97, 64)):
-        pixels = pictures.photo(1, height, width)
+        pixels = images.photo(1, height, width)
         for channel in range(3):
             expected = shrink(pixels[..., channel].astype(np.float64), factor)
             compare(block_means(pixels, factor)[..., channel], expected, atol=1e-3)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from iqa_sidecar.metrics import steerable_pyramid
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.metrics.functional import steerable_pyramid
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
+from .. import images
 from . import oracles
 from .direct import Array
 from .levels import value
@@ -16,21 +16,21 @@ from .levels import value
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), 255 - photo):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), 255 - photo):
         expected = vif(oracles.luma(distorted), oracles.luma(photo))
         assert value("VIF", distorted, photo) == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_flat_reference_has_no_information_to_keep() -> None:
-    flat = pictures.flat(90)
+    flat = images.flat(90)
     assert value("VIF", flat, flat) == 1
     with pytest.raises(ToolError, match="not defined for these pixels"):
-        value("VIF", pictures.noise(flat, 5), flat)
+        value("VIF", images.noise(flat, 5), flat)
 
 
 def test_bands_are_blind_to_the_mean_and_turned_copies_of_each_other() -> None:
-    photo = oracles.luma(pictures.photo(1, 128, 128)).astype(np.float32)
+    photo = oracles.luma(images.photo(1, 128, 128)).astype(np.float32)
     for (vertical, horizontal), (other_vertical, other_horizontal) in zip(
         steerable_pyramid.build_bands(photo, 3),
         steerable_pyramid.build_bands(np.ascontiguousarray(photo.T) + 20, 3),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.tool import ToolError
+from iqa_sidecar.metrics.tool import ToolError
 
-from .. import pictures
+from .. import images
 from . import oracles
 from .direct import Array
 from .levels import value
@@ -16,30 +16,30 @@ PIQ = {1: (0.426767, 0.475381), 2: (0.43585, 0.456531)}
 
 @pytest.mark.parametrize("seed", PIQ)
 def test_agrees_with_piq(seed: int) -> None:
-    photo = pictures.photo(seed)
+    photo = images.photo(seed)
     blurred, noisy = PIQ[seed]
-    assert value("VIFp", pictures.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=1e-4)
-    assert value("VIFp", pictures.noise(photo, 12), photo) == pytest.approx(noisy, abs=1e-4)
+    assert value("VIFp", images.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=1e-4)
+    assert value("VIFp", images.noise(photo, 12), photo) == pytest.approx(noisy, abs=1e-4)
 
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), 255 - photo):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), 255 - photo):
         expected = vifp(oracles.luma(distorted), oracles.luma(photo))
         assert value("VIFp", distorted, photo) == pytest.approx(expected, abs=1e-4)
 
 
 def test_more_contrast_than_the_reference_is_more_than_all_its_information() -> None:
-    photo = pictures.contrast(pictures.photo(1), 0.5)
-    assert value("VIFp", pictures.contrast(photo, 1.3), photo) > 1
+    photo = images.contrast(images.photo(1), 0.5)
+    assert value("VIFp", images.contrast(photo, 1.3), photo) > 1
 
 
 def test_a_flat_reference_has_no_information_to_keep() -> None:
-    flat = pictures.flat(90)
+    flat = images.flat(90)
     assert value("VIFp", flat, flat) == 1
     with pytest.raises(ToolError, match="not defined for these pixels"):
-        value("VIFp", pictures.noise(flat, 5), flat)
+        value("VIFp", images.noise(flat, 5), flat)
 
 
 def vifp(image: Array, reference: Array) -> float:

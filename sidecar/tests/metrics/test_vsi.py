@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from .. import pictures
-from ..pictures import Pixels
+from .. import images
+from ..images import Pixels
 from .direct import SCHARR, Array, agree, channels, gradient, mix, shrink, viewing_factor
 from .levels import map_of, value
 
@@ -13,25 +13,25 @@ OPPONENT = ((0.06, 0.63, 0.27), (0.30, 0.04, -0.35), (0.34, -0.60, 0.17))
 
 @pytest.mark.parametrize(("seed", "height", "width"), [(1, 256, 320), (2, 213, 185), (3, 400, 421)])
 def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> None:
-    photo = pictures.photo(seed, height, width)
-    for distorted in (pictures.blur(photo, 1.5), pictures.noise(photo, 12), pictures.contrast(photo, -0.5)):
+    photo = images.photo(seed, height, width)
+    for distorted in (images.blur(photo, 1.5), images.noise(photo, 12), images.contrast(photo, -0.5)):
         assert value("VSI", distorted, photo) == pytest.approx(vsi(distorted, photo), abs=2e-5)
 
 
 def test_a_gray_picture_has_a_value_too() -> None:
-    gray = np.repeat(pictures.photo(1)[..., 1:2], 3, axis=2)
-    assert 0.9 < value("VSI", pictures.blur(gray, 1), gray) < 1
+    gray = np.repeat(images.photo(1)[..., 1:2], 3, axis=2)
+    assert 0.9 < value("VSI", images.blur(gray, 1), gray) < 1
 
 
 def test_two_flat_pictures_are_compared_without_weights() -> None:
-    assert value("VSI", pictures.flat(100), pictures.flat(100)) == 1
-    assert 0.9 < value("VSI", pictures.flat(100), pictures.flat(101)) <= 1
+    assert value("VSI", images.flat(100), images.flat(100)) == 1
+    assert 0.9 < value("VSI", images.flat(100), images.flat(101)) <= 1
 
 
 def test_the_map_is_low_where_the_picture_suffered() -> None:
-    photo = pictures.photo(1, 512, 640)
+    photo = images.photo(1, 512, 640)
     damaged = photo.copy()
-    damaged[:, 320:] = pictures.noise(photo, 30)[:, 320:]
+    damaged[:, 320:] = images.noise(photo, 30)[:, 320:]
     local = map_of("VSI", damaged, photo)
     assert local.shape == (256, 320)
     assert local[:, :120].mean() > local[:, 200:].mean() + 0.03

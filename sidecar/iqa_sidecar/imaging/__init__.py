@@ -1,0 +1,1 @@
+"""Decoded images and the operations on their pixels that several tools share."""

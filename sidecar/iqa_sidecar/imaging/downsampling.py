@@ -1,0 +1,94 @@
+"""Shrinks a picture by an integer factor as the metrics' published code does: block means, zeros outside."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .tiling import split_rows
+
+# Rows of blocks at a time: what is being worked on stays in the processor's cache.
+_BLOCK_ROWS = 16
+
+
+def viewing_factor(height: int, width: int) -> int:
+    """How many pixels become one so that the shorter side comes near 256, for which the metrics were designed."""
+    return max(1, int(min(height, width) / 256 + 0.5))
+
+
+def shrink_to(pixels: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
+    """The same picture with at most about so many pixels, by area; smaller ones stay as they are."""
+    height, width = pixels.shape[:2]
+    scale = (most / (width * height)) ** 0.5
+    if scale >= 1:
+        return pixels
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def block_means(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
+    """Matlab's conv2(x, ones(f) / f², 'same') at every f-th pixel; for even f a block starts f/2 - 1 before its."""
+    if factor == 1:
+        return pixels.astype(np.float32)
+    if factor == 2 and pixels.ndim == 2 and not pixels.shape[0] % 2 and not pixels.shape[1] % 2:
+        return _halve_bytes(np.ascontiguousarray(pixels))
+    # OpenCV has fast code for halving 16-bit integers, in which the sums of such small blocks are exact.
+    return _halve_often(pixels, factor) if factor in (2, 4, 8, 16) else _add_rows(pixels, factor)
+
+
+def _halve_bytes(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Two neighbours are the halves of one 16-bit integer, whichever comes first: no byte is widened by itself."""
+    rows, columns = plane.shape[0] // 2, plane.shape[1] // 2
+    means = np.empty((rows, columns), np.float32)
+    pairs = plane.view(np.uint16)
+    for band in split_rows(rows, columns):
+        upper, lower = pairs[2 * band.start : 2 * band.stop : 2], pairs[2 * band.start + 1 : 2 * band.stop : 2]
+        total = upper & 255
+        part = upper >> 8
+        total += part
+        total += np.bitwise_and(lower, 255, out=part)
+        total += np.right_shift(lower, 8, out=part)
+        np.multiply(total, np.float32(0.25), out=means[band])
+    return means
+
+
+def _halve_often(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
+    height, width = pixels.shape[:2]
+    rows, columns, before = _block_grid(height, width, factor)
+    means = np.empty((rows, columns, *pixels.shape[2:]), np.float32)
+    padded = np.zeros((_BLOCK_ROWS * factor, columns * factor, *pixels.shape[2:]), np.uint16)
+    # A last column that no block reaches is not used, as in the published code.
+    used = min(width, columns * factor - before)
+    for top in range(0, rows, _BLOCK_ROWS):
+        count = min(_BLOCK_ROWS, rows - top)
+        first = top * factor - before
+        inside = slice(max(0, first), min(height, first + count * factor))
+        band = padded[: count * factor]
+        filled = slice(inside.start - first, inside.stop - first)
+        # Widened first, then multiplied: numpy does each at once for many, but not both together.
+        np.copyto(band[filled, before : before + used], pixels[inside, :used])
+        band[filled] *= np.uint16(factor**2)
+        band[filled.stop :] = 0
+        while len(band) > count:
+            band = cv2.resize(band, (band.shape[1] // 2, len(band) // 2), interpolation=cv2.INTER_AREA)
+        np.multiply(band, np.float32(1 / factor**2), out=means[top : top + count])
+    return means
+
+
+def _add_rows(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
+    """Any factor: sums of whole rows first, after which little is left to do."""
+    height, width = pixels.shape[:2]
+    rows, columns, before = _block_grid(height, width, factor)
+    flat = pixels.reshape(height, -1)
+    sums = np.zeros((rows, columns * factor, *pixels.shape[2:]), np.float32)
+    used = min(width, columns * factor - before)
+    for row in range(rows):
+        first = row * factor - before
+        block = flat[max(0, first) : min(height, first + factor)]
+        total = cv2.reduce(block, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32F).reshape(width, *pixels.shape[2:])
+        np.multiply(total[:used], np.float32(1 / factor), out=sums[row, before : before + used])
+    return np.asarray(cv2.resize(sums, (columns, rows), interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _block_grid(height: int, width: int, factor: int) -> tuple[int, int, int]:
+    """Rows and columns of blocks, and how many pixels the first begins before the picture."""
+    return -(-height // factor), -(-width // factor), (factor - 1) // 2

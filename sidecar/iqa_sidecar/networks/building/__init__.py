@@ -1,0 +1,1 @@
+"""Downloads published weights and builds the ONNX files of the networks."""

@@ -1,0 +1,60 @@
+"""Runs the networks' files in a worker: ONNX Runtime is imported and a file is loaded when a tool first needs it."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics.tool import ToolError
+from .catalogue import Network
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+_sessions: dict[str, InferenceSession] = {}
+# A background thread may be loading what a tool asks for.
+_loading = threading.Lock()
+
+
+def find_obstacle(network: Network) -> str | None:
+    """Why this network cannot be run here, or None; looks, but loads nothing."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        return "ONNX Runtime is not installed"
+    if not network.file.exists():
+        return f'the weights of {network.name} are not there; "{network.command}" fetches them'
+    return None
+
+
+def run_network(network: Network, pictures: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
+    """`pictures`: count, rows, columns, B G R. Returns the graph's outputs by name."""
+    session = load_network(network)
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, {"pictures": pictures}), strict=True))
+
+
+def load_network(network: Network) -> InferenceSession:
+    with _loading:
+        if network.name not in _sessions:
+            obstacle = find_obstacle(network)
+            if obstacle is not None:
+                raise ToolError("TOOL_UNAVAILABLE", f"Cannot be run: {obstacle}")
+            _sessions[network.name] = _create_session(network)
+        return _sessions[network.name]
+
+
+def _create_session(network: Network) -> InferenceSession:
+    import onnxruntime
+
+    options: Any = onnxruntime.SessionOptions()
+    # One core per worker: the pool is the parallelism. One thread also makes every sum come in the same order.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    # What a large picture needed is given back to the system.
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(network.file), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,1 @@
+"""The HTTP server: the application, the wire contract and the frame format."""
