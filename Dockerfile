@@ -1,6 +1,6 @@
 # The service. The sidecar has an image of its own (sidecar/Dockerfile), as has the gateway; docker-compose.yml joins them.
 # Bases are pinned by exact version; their digests could not be looked up where this was written: add them where you build.
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --include=dev --no-audit --no-fund
@@ -8,9 +8,9 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY routes routes
 COPY schemas schemas
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN node_modules/.bin/tsc -p tsconfig.build.json && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 # As npm start has it: two arenas for malloc, or libvips' threads keep a memory each.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 IQA_HOST=0.0.0.0 IQA_PORT=3000 IQA_SPOOL_DIR=/spool
 WORKDIR /app

@@ -8,7 +8,7 @@ const oneWay = (files, forbidden, why) => ({
 });
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.tap/', '.setup/', 'coverage/', 'sidecar/', 'benchmarks/results/'] },
+  { ignores: ['dist', 'node_modules/', '.tap/', '.setup/', 'coverage/', 'sidecar/', 'benchmarks/results/'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ['**/*.ts'] })),
   {

@@ -1,9 +1,24 @@
 // Makes a bare clone ready: node modules, the sidecar's Python environment, the build. A fast no-op when all is current.
+// Several may run at once, also beside running services: one works while the others wait, and a build never replaces the files of another.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -11,12 +26,15 @@ const stamps = join(root, '.setup');
 const venv = join(root, 'sidecar', '.venv');
 // What checks the interface and the container files, apart from the sidecar: it has dependencies of its own.
 const checks = join(stamps, 'checks-env');
+const builds = join(stamps, 'builds');
+const KEPT_BUILDS = 2;
 const options = new Set(process.argv.slice(2));
 
+mkdirSync(stamps, { recursive: true });
+await takeLock();
 setUp();
 
 function setUp() {
-  mkdirSync(stamps, { recursive: true });
   step(
     'node-modules',
     ['package-lock.json', 'package.json'],
@@ -47,13 +65,56 @@ function setUp() {
     }
     makeModels();
   }
-  if (!options.has('--no-build')) {
-    step(
-      'build',
-      ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas'],
-      () => existsSync(join(root, 'dist', 'src', 'server.js')),
-      build,
-    );
+  if (!options.has('--no-build')) build();
+}
+
+/**
+ * The lock is a folder with one file, named after the process that holds it. A folder can be renamed to it only when it is empty or not
+ * there, so that of several processes one succeeds. The file of a process that is gone is removed by its name: a living one's stays.
+ */
+async function takeLock() {
+  const lock = join(stamps, 'lock');
+  const own = join(stamps, `lock-${process.pid}`);
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, String(process.pid)), '');
+  let told = false;
+  while (!renamed(own, lock)) {
+    const [holder] = namesIn(lock);
+    if (holder !== undefined && !isAlive(Number(holder))) rmSync(join(lock, holder), { force: true });
+    else {
+      if (holder !== undefined && !told)
+        say(`waiting for process ${holder}, which is setting up (if it is not, remove .setup/lock)`);
+      told ||= holder !== undefined;
+      await delay(100);
+    }
+  }
+  process.on('exit', () => rmSync(join(lock, String(process.pid)), { force: true }));
+}
+
+function renamed(from, to) {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes(error.code)) return false;
+    throw error;
+  }
+}
+
+function namesIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
   }
 }
 
@@ -187,15 +248,49 @@ function findPython() {
   );
 }
 
+/** Every build has a folder of its own and `dist` points to the current one, so that a running service keeps the files it was started from. */
 function build() {
-  say('building');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(
-    process.execPath,
-    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'],
-    root,
-    'the build failed',
+  const name = hashOf(['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas']).slice(
+    0,
+    16,
   );
+  const folder = join(builds, name);
+  const target = join('.setup', 'builds', name);
+  const dist = join(root, 'dist');
+  if (!existsSync(join(folder, 'src', 'server.js'))) compile(folder);
+  if (readLink(dist) === target) return;
+  const link = join(stamps, 'dist');
+  rmSync(link, { force: true });
+  symlinkSync(target, link);
+  // A folder, as earlier versions made it, cannot be replaced in one step as a link can.
+  if (existsSync(dist) && readLink(dist) === null) renameSync(dist, join(builds, `moved-${Date.now()}`));
+  renameSync(link, dist);
+  const now = new Date();
+  utimesSync(folder, now, now);
+  removeOldBuilds();
+}
+
+function compile(folder) {
+  say('building');
+  const unfinished = join(stamps, 'build-unfinished');
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(builds, { recursive: true });
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  run(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', unfinished], root, 'the build failed');
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(unfinished, folder);
+}
+
+function readLink(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
+}
+
+/** The build before the current one may still be running somewhere. */
+function removeOldBuilds() {
+  const newestFirst = readdirSync(builds)
+    .map((name) => join(builds, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const folder of newestFirst.slice(KEPT_BUILDS)) rmSync(folder, { recursive: true, force: true });
 }
 
 /** The tools' own chatter is kept back; when one fails, its last words explain our sentence. */
