@@ -1,11 +1,16 @@
-// Lint rules: correctness, and the one-way imports routes → src → schemas.
+// Lint rules: correctness, and which folder may import which.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-const oneWay = (files, forbidden, why) => ({
+/** Forbids imports by path. Only the last entry that matches a file counts: entries below src/ repeat OUTSIDE_SRC. */
+const forbidImports = (files, ...bans) => ({
   files,
-  rules: { 'no-restricted-imports': ['error', { patterns: forbidden.map((regex) => ({ regex, message: why })) }] },
+  rules: { 'no-restricted-imports': ['error', { patterns: bans.map(([regex, message]) => ({ regex, message })) }] },
 });
+const OUTSIDE_SRC = [
+  '/(routes|benchmarks|scripts|test)/',
+  'src/ imports only schemas/; only src/app.ts imports routes.',
+];
 
 export default tseslint.config(
   { ignores: ['dist', 'node_modules/', '.tap/', '.setup/', 'coverage/', 'sidecar/', 'benchmarks/results/'] },
@@ -20,7 +25,7 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       // A schema and its type share one name.
       '@typescript-eslint/no-redeclare': 'off',
-      // Fastify plugins are async by contract, awaiting or not.
+      // Fastify plugins must be async, even without an await.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': [
         'error',
@@ -42,7 +47,30 @@ export default tseslint.config(
     files: ['test/**/*.ts', 'benchmarks/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
-  oneWay(['schemas/**/*.ts'], ['/(src|routes)/'], 'schemas/ is the contract: it imports neither src nor routes.'),
-  oneWay(['src/**/*.ts'], ['/routes/'], 'src/ never imports routes; src/app.ts alone mounts them.'),
+  forbidImports(
+    ['schemas/**/*.ts'],
+    ['/(src|routes|benchmarks|scripts|test)/', 'schemas/ is the contract and imports nothing else of the project.'],
+  ),
+  // The container image has src/, routes/ and schemas/ only.
+  forbidImports(['routes/**/*.ts'], ['/(benchmarks|scripts|test)/', 'routes/ imports only src/ and schemas/.']),
+  forbidImports(['src/**/*.ts'], OUTSIDE_SRC),
+  forbidImports(
+    ['src/pipeline/**/*.ts'],
+    OUTSIDE_SRC,
+    ['/(vlm|embedded)/', 'The pipeline knows reasoners only by src/reasoners/reasoner.ts.'],
+    ['/(assessments|uploads|http)/', 'The pipeline gets a run context and knows nothing of requests.'],
+  ),
+  forbidImports(['src/reasoners/**/*.ts'], OUTSIDE_SRC, [
+    '(?<!schemas)/pipeline/(?!rules/)',
+    'Reasoners may use the rules of the pipeline, not its nodes.',
+  ]),
+  forbidImports(['src/vlm/**/*.ts', 'src/tools/**/*.ts'], OUTSIDE_SRC, [
+    '/(reasoners|assessments)/|(?<!schemas)/pipeline/',
+    'Model clients and tools know nothing of the pipeline.',
+  ]),
+  forbidImports(['src/images/**/*.ts'], OUTSIDE_SRC, [
+    'fastify|/http/',
+    'src/images reads files; HTTP belongs to src/uploads and src/http.',
+  ]),
   { files: ['src/app.ts'], rules: { 'no-restricted-imports': 'off' } },
 );

@@ -1,8 +1,7 @@
-// What checkpoints cost: milliseconds per assessment of a 512 × 384 JPEG, tool cache warm, without a store, with SQLite and with Postgres.
-// Usage: IQA_CHECKPOINTS_URL=postgresql://… npm run bench:checkpoints; without it Postgres is left out.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+// Measures what checkpoints cost per assessment of a 512 × 384 JPEG, tool cache warm: without a store, with SQLite, with Postgres.
+// Usage: IQA_CHECKPOINTS_URL=postgresql://… npm run bench:checkpoints; without the variable Postgres is skipped.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
@@ -12,9 +11,10 @@ import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
 import { makePicture } from '../test/support/images.ts';
+import { pickQuantile, roundTo2, saveResult } from './save-result.ts';
 
 const ROUNDS = 5;
-const REQUESTS = 60;
+const REQUESTS_PER_ROUND = 60;
 
 const url = process.env['IQA_CHECKPOINTS_URL'];
 const log = pino({ level: 'info' }, pino.destination('/dev/null'));
@@ -38,10 +38,10 @@ const apps = await Promise.all(
   })),
 );
 for (let round = 0; round <= ROUNDS; round += 1) {
-  // In turn, so that whatever else the machine does hits all of them.
+  // Interleaved, so that other load on the machine affects all stores alike.
   for (const entry of apps) {
     const before = process.cpuUsage();
-    for (let count = 0; count < REQUESTS; count += 1) {
+    for (let count = 0; count < REQUESTS_PER_ROUND; count += 1) {
       const started = performance.now();
       const { statusCode } = await entry.app.inject(request);
       if (statusCode !== 200) throw new Error(`${entry.store}: ${statusCode}`);
@@ -57,34 +57,22 @@ await supervisor.stop();
 await spool.close();
 rmSync(dir, { recursive: true, force: true });
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-const round = (value: number) => Math.round(value * 100) / 100;
-const base = median(apps[0]?.samples ?? []);
-const result = {
-  benchmark: 'checkpoints',
-  date: new Date().toISOString(),
-  commit: spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
-  machine: {
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    node: process.version,
-    load_average: loadavg()[0],
-  },
-  picture: '512 × 384 JPEG, tool cache warm',
-  requests: ROUNDS * REQUESTS,
+const base = pickQuantile(apps[0]?.samples ?? [], 0.5);
+saveResult('checkpoints', {
+  image: '512 × 384 JPEG, tool cache warm',
+  requests: ROUNDS * REQUESTS_PER_ROUND,
   stores: Object.fromEntries(
-    apps.map(({ store, samples, cpu }) => [
-      store,
-      {
-        p50_ms: round(median(samples)),
-        added_ms: round(median(samples) - base),
-        ratio: round(median(samples) / base),
-        cpu_ms: round(cpu / samples.length),
-      },
-    ]),
+    apps.map(({ store, samples, cpu }) => {
+      const p50 = pickQuantile(samples, 0.5);
+      return [
+        store,
+        {
+          p50_ms: p50,
+          added_ms: roundTo2(p50 - base),
+          ratio: roundTo2(p50 / base),
+          cpu_ms: roundTo2(cpu / samples.length),
+        },
+      ];
+    }),
   ),
-};
-const folder = join(import.meta.dirname, 'results');
-mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, `checkpoints-${result.date.slice(0, 10)}.json`), `${JSON.stringify(result, null, 2)}\n`);
-console.log(JSON.stringify(result, null, 2));
+});

@@ -1,13 +1,12 @@
-"""How fast the full-reference tools are beside piq's and pyiqa's, in one run: CPU time on one thread, decoded pixels.
+"""Compares the speed of the full-reference tools with piq and pyiqa: CPU time on one thread, decoded pixels.
 
     npm run bench:metrics -- <folder of photos> [--peer-python <python with torch and piq>] [--output <file>]
 
-The pyiqa tier's environment (`npm run test:pyiqa` makes it) is found by itself and gives the pyiqa column; with
-`sidecar/.venv-pyiqa/bin/python -m pip install piq` it gives piq's as well. A library that is not there is left out.
-Photos are resized to 1920 × 1080; the picture that is compared with each is its JPEG of quality 30. Ours and the peers'
-turns alternate, photo by photo, so that whatever else the machine does hits both. The peers get gray planes where they
-would compute each channel by itself (SSIM, MS-SSIM, VIFp), which is a third of the work; GMSD, which piq reduces to luma
-itself, is timed both ways: on colour, and on the pixels of gray files.
+The environment of the pyiqa tier (built by `npm run test:pyiqa`) is used automatically for the pyiqa column; after
+`sidecar/.venv-pyiqa/bin/python -m pip install piq` also for piq's. A missing library is skipped. Photos are resized to
+1920 × 1080 and compared with their JPEG at quality 30. Our rounds and the peers' alternate photo by photo, so that other
+load on the machine affects both. The peers get gray planes where they would process each channel separately (SSIM,
+MS-SSIM, VIFp), a third of the work. GMSD, which piq reduces to luma itself, is timed on colour and on gray pixels.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sidecar"))
 
-from iqa_sidecar.imaging.image import Pair, Picture  # noqa: E402
+from iqa_sidecar.imaging.image import Pair, Image  # noqa: E402
 from iqa_sidecar.metrics.registry import TOOLS, run_tool  # noqa: E402
 
 NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")
-# How many times faster than piq, and than pyiqa: floor and goals.
+# Speed-up over piq (floor and goal) and over pyiqa (goal).
 TARGETS = {
     "SSIM": (20, 30, 300),
     "MS-SSIM": (12, 20, 200),
@@ -50,7 +49,7 @@ TARGETS = {
     "MDSI": (2.4, 4, None),
     "the nine": (11, 18, None),
 }
-# Without a peer here: only our own times.
+# Not compared with a peer.
 NO_REFERENCE = ("NIQE", "BRISQUE", "PIQE")
 TOGETHER_LIMIT, TOGETHER_GOAL = 0.8, 0.6
 TIER_PYTHON = ROOT / "sidecar" / ".venv-pyiqa" / "bin" / "python"
@@ -61,8 +60,8 @@ def main() -> None:
     parser.add_argument("photos", type=Path, help="folder of photos")
     parser.add_argument("--peer-python", default=str(TIER_PYTHON), help="interpreter that has torch and piq")
     parser.add_argument("--pyiqa-python", default=str(TIER_PYTHON), help="interpreter that has torch and pyiqa")
-    parser.add_argument("--limit", type=int, default=4, help="photos, evenly picked by name")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of ours a photo; the peers have two")
+    parser.add_argument("--limit", type=int, default=4, help="number of photos, evenly spaced by name")
+    parser.add_argument("--rounds", type=int, default=5, help="our rounds per photo; the peers run two")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
@@ -101,21 +100,21 @@ def read_photo(path: Path) -> np.ndarray:
 def measure_ours(
     image: np.ndarray, reference: np.ndarray, rounds: int, times: dict[str, list[float]], together: list[float]
 ) -> None:
-    """Every turn starts from the decoded pixels: nothing is kept of the turn before."""
-    planes = [Picture(pixels).luma_bytes for pixels in (image, reference)]
+    """Every round starts from the decoded pixels, without caches."""
+    planes = [Image(pixels).luma_bytes for pixels in (image, reference)]
     for turn in range(rounds + 1):
         for name in (*NINE, *NO_REFERENCE):
-            pair = Pair(Picture(image), Picture(reference))
+            pair = Pair(Image(image), Image(reference))
             started = time.process_time()
             run_tool(TOOLS[name], pair, False)
             if turn > 0:
                 times.setdefault(name, []).append(time.process_time() - started)
-        pair = Pair(*(Picture(plane) for plane in planes))
+        pair = Pair(*(Image(plane) for plane in planes))
         started = time.process_time()
         run_tool(TOOLS["GMSD"], pair, False)
         if turn > 0:
             times.setdefault("GMSD on luma", []).append(time.process_time() - started)
-        pair = Pair(Picture(image), Picture(reference))
+        pair = Pair(Image(image), Image(reference))
         started = time.process_time()
         for name in NINE:
             run_tool(TOOLS[name], pair, False)
@@ -124,7 +123,7 @@ def measure_ours(
 
 
 def has_library(interpreter: str, library: str) -> bool:
-    """Looks without importing it, which takes seconds and gigabytes."""
+    """Does not import the library, which would take seconds and gigabytes."""
     if not Path(interpreter).exists():
         return False
     search = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{library}') is None)"
@@ -142,13 +141,14 @@ def ask_peer(peer: subprocess.Popen[str], file: str) -> dict[str, float]:
     peer.stdin.flush()
     line = peer.stdout.readline()
     if not line:
-        raise SystemExit("Expected times from a peer but it ended; its error is above")
+        raise SystemExit("Expected times from a peer but it exited; its error is above")
     return json.loads(line)
 
 
 def summarise(times: dict[str, dict[str, list[float]]], together: list[float], photos: int) -> dict[str, object]:
     medians = {
-        who: {name: statistics.median(values) * 1000 for name, values in rows.items()} for who, rows in times.items()
+        library: {name: statistics.median(values) * 1000 for name, values in rows.items()}
+        for library, rows in times.items()
     }
     single = sum(medians["ours"][name] for name in NINE)
     nine = statistics.median(together) * 1000

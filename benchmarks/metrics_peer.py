@@ -1,4 +1,4 @@
-"""The other side of metrics.py, run by an interpreter that has torch: times one library's metrics on request."""
+"""Times the metrics of piq or pyiqa for metrics.py; runs in an interpreter that has torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-# pyiqa's SSIM takes a quarter of a minute, and is far enough away for one turn to tell.
+# pyiqa's SSIM takes 15 s, so slow that one round is enough.
 ROUNDS = {"piq": 2, "pyiqa": 1}
 LUMA = (0.298936021293775, 0.587043074451121, 0.114020904255103)
 
@@ -19,7 +19,7 @@ LUMA = (0.298936021293775, 0.587043074451121, 0.114020904255103)
 def main() -> None:
     torch.set_num_threads(1)
     rounds = ROUNDS[sys.argv[1]]
-    # What the libraries say while loading must not be taken for times.
+    # Output of the libraries while loading must not be parsed as times.
     with contextlib.redirect_stdout(sys.stderr):
         metrics = load_piq() if sys.argv[1] == "piq" else load_pyiqa()
         warm_up(metrics)
@@ -30,12 +30,12 @@ def main() -> None:
 
 
 def to_tensor(bgr: np.ndarray) -> torch.Tensor:
-    """1 × 3 × height × width, 0..1, as both libraries take it."""
+    """1 × 3 × height × width, 0..1, as both libraries expect."""
     return torch.from_numpy(np.ascontiguousarray(bgr[..., ::-1].transpose(2, 0, 1))).float()[None] / 255
 
 
 def warm_up(metrics: dict[str, Callable[..., torch.Tensor]]) -> None:
-    """On a small picture, so that what is made once is not counted."""
+    """Runs on a small image, so that one-time set-up is not counted."""
     small = torch.rand(1, 3, 256, 256, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
         for metric in metrics.values():
@@ -58,7 +58,7 @@ def load_piq() -> dict[str, Callable[..., torch.Tensor]]:
     import piq
 
     def on_luma(metric: Callable[..., torch.Tensor], **options: object) -> Callable[..., torch.Tensor]:
-        """Converting to luma is part of our times, so it is part of theirs."""
+        """The conversion to luma is part of our times, so it is part of theirs."""
         return lambda x, y: metric(*(sum(w * t[:, i : i + 1] for i, w in enumerate(LUMA)) for t in (x, y)), **options)
 
     return {
@@ -66,7 +66,7 @@ def load_piq() -> dict[str, Callable[..., torch.Tensor]]:
         "SSIM": on_luma(piq.ssim, downsample=False),
         "MS-SSIM": on_luma(piq.multi_scale_ssim),
         "VIFp": on_luma(piq.vif_p),
-        # Takes colour and converts it itself: three times as slow as when it gets luma.
+        # Takes colour and converts it itself: three times as slow as with luma.
         "GMSD": piq.gmsd,
         "GMSD on luma": on_luma(piq.gmsd),
         "HaarPSI": piq.haarpsi,

@@ -1,4 +1,4 @@
-"""Throws requests with broken bytes at a real sidecar and writes down what came of them.
+"""Sends requests with mutated bytes to a real sidecar and records the answers.
 
 npm run bench:mutations -- [count] [first seed]
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "sidecar"))
 
-import httpx  # noqa: E402 - the path comes first
+import httpx  # noqa: E402 - after sys.path
 
 from tests.mutations import PATIENCE, Verdict  # noqa: E402
 from tests.sidecar_process import Sidecar  # noqa: E402
@@ -31,7 +31,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         sidecar = Sidecar(Path(folder), "--workers", str(WORKERS))
         try:
-            verdict = throw(sidecar, first, count)
+            verdict = send_mutations(sidecar, first, count)
             health = sidecar.health()
         finally:
             sidecar.stop()
@@ -51,7 +51,7 @@ def main() -> int:
     return 1 if verdict.failures or result["workers_replaced"] else 0
 
 
-def throw(sidecar: Sidecar, first: int, count: int) -> Verdict:
+def send_mutations(sidecar: Sidecar, first: int, count: int) -> Verdict:
     verdict = Verdict()
 
     def run(seeds: range) -> None:

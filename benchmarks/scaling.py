@@ -1,11 +1,11 @@
-"""How CPU time and memory of each tool grow with the picture: one process a tool and size, one thread.
+"""Measures how CPU time and memory of each tool grow with the image: one process per tool and size, one thread.
 
     npm run bench:scaling -- <photo> [--megapixels 2 8 24 50] [--tools SSIM FSIM …]
 
-Memory is what the process's peak rises above the interpreter with its modules and the two decoded pictures, in bytes a
-pixel of one picture. Time is the least of three rounds that reuse their memory: what a machine spends to hand out fresh
-pages depends on its other use of memory more than on the tool. `growth` is the time a megapixel takes at the largest size over the one at the second smallest
-(pictures below fit into caches that larger ones do not): 1 is linear.
+Memory is the peak above the interpreter, its modules and the two decoded images, in bytes per pixel of one image. Time is
+the minimum of three rounds that reuse their memory, because the cost of fresh pages depends more on the machine than on
+the tool. `growth` is the time per megapixel at the largest size divided by that at the second smallest (smaller images
+fit into caches): 1 is linear.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sidecar"))
 
 NINE = ("PSNR", "SSIM", "MS-SSIM", "VIFp", "GMSD", "HaarPSI", "VSI", "FSIM", "MDSI")
-ALONE = (*NINE, "NIQE", "BRISQUE", "PIQE")
+SINGLE_TOOLS = (*NINE, "NIQE", "BRISQUE", "PIQE")
 GOAL_BYTES = 48
 ROUNDS = 3
-# Of glibc: what was freed stays with the process.
+# glibc settings: freed memory stays with the process.
 KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("photo", type=Path, help="a photo, resized to every size")
     parser.add_argument("--megapixels", type=float, nargs="+", default=[2, 8, 24, 50])
     parser.add_argument(
-        "--tools", nargs="+", default=[*ALONE, "+".join(NINE)], help="names; several joined by + share a pair"
+        "--tools", nargs="+", default=[*SINGLE_TOOLS, "+".join(NINE)], help="names; several joined by + share a pair"
     )
     parser.add_argument("--output", type=Path, help="JSON file to write")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
@@ -62,7 +62,7 @@ def main() -> None:
             one = timed | {"bytes_per_pixel": plain["bytes_per_pixel"]}
             rows[tool][f"{size:g} MP"] = one
             speeds.append(one["ms_per_megapixel"])
-            # Memory at the smallest size is mostly what a tool needs whatever the size.
+            # At the smallest size, memory is mostly independent of the size.
             most = max(most, one["bytes_per_pixel"] if size > min(arguments.megapixels) else 0.0)
         rows[tool]["growth"] = round(speeds[-1] / speeds[min(1, len(speeds) - 1)], 2)
     result = {
@@ -82,22 +82,22 @@ def main() -> None:
 def measure(photo: Path, tools: list[str], megapixels: float) -> dict[str, float]:
     import cv2
 
-    from iqa_sidecar.imaging.image import Pair, Picture
+    from iqa_sidecar.imaging.image import Pair, Image
     from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
     cv2.setNumThreads(1)
     height = round((megapixels * 1e6 / 1.5) ** 0.5)
     reference = cv2.resize(cv2.imread(str(photo)), (round(height * 1.5), height), interpolation=cv2.INTER_CUBIC)
     image = cv2.imdecode(cv2.imencode(".jpg", reference, [cv2.IMWRITE_JPEG_QUALITY, 30])[1], cv2.IMREAD_COLOR)
-    # A small run first: what libraries load once is not the picture's.
+    # A small run first, so that one-time loading is not counted.
     for tool in tools:
-        run_tool(TOOLS[tool], Pair(Picture(image[:256, :256]), Picture(reference[:256, :256])), False)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is used now
+        run_tool(TOOLS[tool], Pair(Image(image[:256, :256]), Image(reference[:256, :256])), False)
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = peak_bytes()
     spent = []
     for _ in range(ROUNDS):
-        # A new pair each time: nothing is remembered from the last.
-        pair = Pair(Picture(image), Picture(reference))
+        # A new pair each time, so that nothing is cached.
+        pair = Pair(Image(image), Image(reference))
         started = time.process_time()
         for tool in tools:
             run_tool(TOOLS[tool], pair, False)

@@ -1,8 +1,8 @@
-"""What the whole sidecar costs: start, memory at rest, room on disk, a second core, and EfficientNet's features.
+"""Measures the whole sidecar: start-up, idle memory, installed size, scaling to two cores, EfficientNet features.
 
     npm run bench:sidecar -- <photo> [--requests 24] [--output file]
 
-Run it on a quiet machine with two cores or more: unlike in metrics.py, times here are those of the clock.
+Run it on an idle machine with two cores or more: unlike in metrics.py, times are wall-clock times.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sidecar"))
 
-import cv2  # noqa: E402 - the path comes first
+import cv2  # noqa: E402 - after sys.path
 import httpx  # noqa: E402
 import numpy as np  # noqa: E402
 
-from iqa_sidecar.imaging.image import Picture  # noqa: E402
+from iqa_sidecar.imaging.image import Image  # noqa: E402
 from iqa_sidecar.networks.catalogue import EFFICIENTNET, model_folders  # noqa: E402
 from iqa_sidecar.networks.features import efficientnet_features  # noqa: E402
-from iqa_sidecar.networks.runtime import find_obstacle  # noqa: E402
+from iqa_sidecar.networks.runtime import unavailable_reason  # noqa: E402
 from iqa_sidecar.server.contract import MEDIA_TYPE  # noqa: E402
 from tests.sidecar_process import Sidecar, build_frame, call  # noqa: E402
 
@@ -48,11 +48,11 @@ def main() -> None:
     parser.add_argument(
         "photo", type=Path, help="resized to 1920 × 1080 for the requests, to 512 × 384 for the features"
     )
-    parser.add_argument("--requests", type=int, default=24, help="concurrent ones, for each number of workers")
+    parser.add_argument("--requests", type=int, default=24, help="concurrent requests, for each number of workers")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
-    # So that an interrupted run stops the sidecar that it started.
+    # An interrupted run must stop the sidecar that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     photo = cv2.imread(str(arguments.photo))
     if photo is None:
@@ -78,13 +78,13 @@ def main() -> None:
 
 
 def measure_starts() -> tuple[list[float], float]:
-    """Seconds from the start of the interpreter to the first picture scored, and memory after a moment of rest."""
+    """Seconds from the start of the interpreter to the first scored image, and memory after one idle second."""
     tiny = cv2.imencode(".png", np.zeros((32, 32, 3), np.uint8))[1].tobytes()
     seconds, memory = [], 0.0
     for _ in range(STARTS):
         with tempfile.TemporaryDirectory() as folder:
             started = time.perf_counter()
-            # Two workers, as on a machine with two cores; none of the tests' own tools.
+            # Two workers, as on a machine with two cores; without the tools of the tests.
             sidecar = Sidecar(Path(folder), "--workers", "2", extra_tools="")
             try:
                 sidecar.measure(tiny, tiny, tools=[call("PSNR")])
@@ -102,10 +102,10 @@ def read_pss(process: int) -> float:
 
 
 def measure_environment() -> int:
-    """Megabytes of the packages that the lock names (the development tools are not in it) and of the networks built."""
+    """Megabytes of the packages in the lock file (without development tools) and of the networks."""
     lock = (ROOT / "sidecar" / "requirements.lock").read_text().splitlines()
     names = {line.split("==")[0].lower() for line in lock if "==" in line and not line.startswith((" ", "#"))}
-    # Some are for other Python versions and not installed here.
+    # Some packages are for other Python versions and not installed here.
     packages = [package for package in metadata.distributions() if package.name.lower().replace("_", "-") in names]
     files = [Path(str(file.locate())) for package in packages for file in package.files or []]
     files += model_folders()[0].rglob("*")
@@ -113,7 +113,7 @@ def measure_environment() -> int:
 
 
 def measure_throughput(photo: np.ndarray, workers: int, requests: int) -> float:
-    """Requests a second for the nine full-reference tools, four clients at once."""
+    """Requests per second for nine full-reference tools, with four concurrent clients."""
     reference = cv2.resize(photo, (1920, 1080), interpolation=cv2.INTER_AREA)
     image = cv2.imencode(".jpg", reference, [cv2.IMWRITE_JPEG_QUALITY, 30])[1].tobytes()
     frame = build_frame(
@@ -143,14 +143,14 @@ def measure_throughput(photo: np.ndarray, workers: int, requests: int) -> float:
 
 
 def measure_features(photo: np.ndarray) -> float | str:
-    obstacle = find_obstacle(EFFICIENTNET)
-    if obstacle is not None:
-        return obstacle
+    reason = unavailable_reason(EFFICIENTNET)
+    if reason is not None:
+        return reason
     small = cv2.resize(photo, (512, 384), interpolation=cv2.INTER_AREA)
     times = []
     for _ in range(8):
         started = time.process_time()
-        efficientnet_features(Picture(small))
+        efficientnet_features(Image(small))
         times.append((time.process_time() - started) * 1000)
     return round(statistics.median(times[1:]), 1)
 

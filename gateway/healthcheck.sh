@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whether the gateway answers, with nothing but the shell: the image has no curl.
+# Health check in pure bash: the image has no curl.
 set -eu
 exec 3<>"/dev/tcp/127.0.0.1/${GATEWAY_HEALTH_PORT:-8081}"
 printf 'GET /health HTTP/1.0\r\n\r\n' >&3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renders the gateway's configuration from the environment and becomes nginx. The tests start the gateway with this very script.
+# Renders nginx.conf from the environment and runs nginx. The tests use this script too.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ case $upload_bytes in
   '' | *[!0-9]*) fail "Expected an integer for IQA_MAX_UPLOAD_BYTES but received \"$upload_bytes\"" ;;
 esac
 
-# As routes/assess.ts has it: two files and the fields, and base64 is a third longer than what it carries.
+# Same formula as computeBodyLimit in src/uploads/plugin.ts; a test compares them. Two files and 1 MB of fields; base64 adds a third.
 body_bytes=$((((2 * upload_bytes + 1000000) * 4 + 2) / 3))
 
 mkdir -p "$run"

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { PipelineGraph } from '../src/pipeline/graph.ts';
 import { visualizeGraph } from '../src/pipeline/mermaid.ts';
-import { answer } from './openapi/responses.ts';
+import { jsonResponse } from './openapi/responses.ts';
 
 export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = async (app, { graph }) => {
   const diagram = await visualizeGraph(graph);
@@ -14,9 +14,11 @@ export const graphRoutes: FastifyPluginAsyncTypebox<{ graph: PipelineGraph }> = 
         tags: ['about'],
         summary: 'The pipeline as a Mermaid diagram',
         description:
-          'Drawn from the compiled graph. After the summarizer the run goes back to the planner while a replan is asked for and iteration_count is below max_replan_iterations.',
+          'Generated from the compiled graph. The summarizer returns to the planner if it requests a replan and iteration_count is below max_replan_iterations.',
         produces: ['text/plain'],
-        response: { 200: answer('Mermaid source.', Type.String({ description: 'A graph of Mermaid.' }), 'text/plain') },
+        response: {
+          200: jsonResponse('Mermaid source.', Type.String({ description: 'A Mermaid graph.' }), 'text/plain'),
+        },
       },
     },
     async (_request, reply) =>

@@ -1,4 +1,4 @@
-// GET /health says that the process lives; GET /ready that it can answer: the sidecar responds and its tools are loaded.
+// GET /health: liveness. GET /ready: readiness, which requires a sidecar with loaded tools.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { Admission } from '../src/assessments/admission.ts';
@@ -6,9 +6,9 @@ import type { ResultCache } from '../src/tools/evidence/cache.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
 import type { SidecarClient } from '../src/tools/sidecar/client.ts';
 import { IqaError } from '../src/errors.ts';
-import { answer, problems } from './openapi/responses.ts';
+import { jsonResponse, problemResponses } from './openapi/responses.ts';
 
-export interface HealthRouteOptions {
+interface HealthRouteOptions {
   sidecar: SidecarClient;
   registry: ToolRegistry;
   cache: ResultCache;
@@ -18,35 +18,35 @@ export interface HealthRouteOptions {
 
 const Health = Type.Object(
   {
-    status: Type.Literal('ok', { description: 'Always this.' }),
+    status: Type.Literal('ok', { description: 'Constant `ok`.' }),
     version: Type.String({ description: 'Version of the service.' }),
-    uptime_s: Type.Number({ description: 'Seconds since the start.' }),
+    uptime_s: Type.Number({ description: 'Seconds since the process started.' }),
   },
-  { description: 'The process is alive.' },
+  { description: 'Liveness.' },
 );
 
 const Ready = Type.Object(
   {
-    status: Type.Literal('ready', { description: 'Always this.' }),
-    tools: Type.Integer({ description: 'Tools that can be run.' }),
+    status: Type.Literal('ready', { description: 'Constant `ready`.' }),
+    tools: Type.Integer({ description: 'Number of available tools.' }),
     sidecar: Type.String({ description: 'Version of the sidecar.' }),
     cache: Type.Object(
       {
-        entries: Type.Integer({ description: 'Results kept.' }),
-        hits: Type.Integer({ description: 'Found so far.' }),
-        misses: Type.Integer({ description: 'Not found so far.' }),
+        entries: Type.Integer({ description: 'Cached results.' }),
+        hits: Type.Integer({ description: 'Hits since the start.' }),
+        misses: Type.Integer({ description: 'Misses since the start.' }),
       },
-      { description: 'The tool cache.' },
+      { description: 'Cache of tool results.' },
     ),
     load: Type.Object(
       {
-        running: Type.Integer({ description: 'Assessments at work.' }),
-        waiting: Type.Integer({ description: 'Requests that upload or wait for their turn.' }),
+        running: Type.Integer({ description: 'Running assessments.' }),
+        waiting: Type.Integer({ description: 'Requests that upload or wait in the queue.' }),
       },
-      { description: 'How busy it is.' },
+      { description: 'Current load.' },
     ),
   },
-  { description: 'The service can answer.' },
+  { description: 'Readiness.' },
 );
 
 export const healthRoutes: FastifyPluginAsyncTypebox<HealthRouteOptions> = async (
@@ -55,13 +55,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthRouteOptions> = async
 ) => {
   app.get(
     '/health',
-    {
-      schema: {
-        tags: ['about'],
-        summary: 'Whether the process is alive',
-        response: { 200: answer('It lives.', Health) },
-      },
-    },
+    { schema: { tags: ['about'], summary: 'Liveness', response: { 200: jsonResponse('Process is alive.', Health) } } },
     () => ({ status: 'ok' as const, version, uptime_s: Math.round(process.uptime()) }),
   );
 
@@ -70,17 +64,17 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthRouteOptions> = async
     {
       schema: {
         tags: ['about'],
-        summary: 'Whether it can answer',
-        response: { 200: answer('It can answer.', Ready), ...problems(503) },
+        summary: 'Readiness',
+        response: { 200: jsonResponse('Service is ready.', Ready), ...problemResponses(503) },
       },
     },
     async () => {
-      if (admission.isDraining()) throw new IqaError('IQA_BUSY', 'The service is stopping', { retryAfter: 5 });
+      if (admission.isDraining()) throw new IqaError('IQA_BUSY', 'The service is shutting down', { retryAfter: 5 });
       await sidecar.health();
       const offered = await sidecar.tools();
       const tools = describeTools(registry, offered).filter((tool) => tool.available).length;
       if (tools === 0)
-        throw new IqaError('IQA_TOOL_UNAVAILABLE', 'The sidecar answers but offers no tool of the registry', {
+        throw new IqaError('IQA_TOOL_UNAVAILABLE', 'The sidecar responds but offers no tool of the registry', {
           retryAfter: 5,
         });
       return {

@@ -1,15 +1,15 @@
-// GET /schemas and /schemas/{name}: the models as bare JSON Schema documents, usable by any validator.
+// GET /schemas and /schemas/{name}: the published models as JSON Schema documents.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { jsonSchemaOf } from '../schemas/validation/model.ts';
+import { buildJsonSchema } from '../schemas/validation/model.ts';
 import { PUBLISHED_MODELS } from '../schemas/published.ts';
 import { IqaError } from '../src/errors.ts';
-import { answer, problems } from './openapi/responses.ts';
+import { jsonResponse, problemResponses } from './openapi/responses.ts';
 
 const Document = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema, Draft 2020-12.' });
 
 export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  const documents = new Map(Object.entries(PUBLISHED_MODELS).map(([name, model]) => [name, jsonSchemaOf(model)]));
+  const documents = new Map(Object.entries(PUBLISHED_MODELS).map(([name, model]) => [name, buildJsonSchema(model)]));
 
   app.get(
     '/schemas',
@@ -18,8 +18,8 @@ export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['about'],
         summary: 'Names of the published models',
         response: {
-          200: answer(
-            'The names.',
+          200: jsonResponse(
+            'All names.',
             Type.Object({
               schemas: Type.Array(Type.String({ description: 'A name for /schemas/{name}.' }), {
                 description: 'Every published model.',
@@ -39,7 +39,7 @@ export const schemaRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['about'],
         summary: 'One model as JSON Schema',
         params: Type.Object({ name: Type.String({ description: 'Name of the model.' }) }),
-        response: { 200: answer('The schema.', Document, 'application/schema+json'), ...problems(404) },
+        response: { 200: jsonResponse('The schema.', Document, 'application/schema+json'), ...problemResponses(404) },
       },
     },
     async ({ params }, reply) => {

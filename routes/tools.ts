@@ -1,19 +1,19 @@
-// GET /tools and /tools/{name}: the registry, and what of it can be run now.
+// GET /tools and /tools/{name}: the registry with the availability of each tool.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { ToolInfo, ToolList } from '../schemas/tool.ts';
 import { IqaError } from '../src/errors.ts';
 import { describeTools, type ToolRegistry } from '../src/tools/registry.ts';
 import type { SidecarClient } from '../src/tools/sidecar/client.ts';
-import { answer, problems } from './openapi/responses.ts';
+import { jsonResponse, problemResponses } from './openapi/responses.ts';
 
-export interface ToolRouteOptions {
+interface ToolRouteOptions {
   sidecar: SidecarClient;
   registry: ToolRegistry;
 }
 
 export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (app, { sidecar, registry }) => {
-  // A sidecar that is down makes the tools unavailable, not the list.
+  // Without a sidecar the list remains, with all tools unavailable.
   const describe = async () => describeTools(registry, await sidecar.tools().catch(() => null));
 
   app.get(
@@ -22,7 +22,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (ap
       schema: {
         tags: ['about'],
         summary: 'The IQA tools',
-        response: { 200: answer('All tools of the registry.', ToolList) },
+        response: { 200: jsonResponse('All tools of the registry.', ToolList) },
       },
     },
     async () => ({ tools: [...(await describe())] }),
@@ -34,8 +34,8 @@ export const toolRoutes: FastifyPluginAsyncTypebox<ToolRouteOptions> = async (ap
       schema: {
         tags: ['about'],
         summary: 'One IQA tool, by name or alias',
-        params: Type.Object({ name: Type.String({ description: 'Name or alias, in any case.' }) }),
-        response: { 200: answer('The tool.', ToolInfo), ...problems(404) },
+        params: Type.Object({ name: Type.String({ description: 'Name or alias, case-insensitive.' }) }),
+        response: { 200: jsonResponse('The tool.', ToolInfo), ...problemResponses(404) },
       },
     },
     async ({ params }) => {

@@ -1,4 +1,4 @@
-// The published models by name: GET /schemas lists these.
+// The models that GET /schemas publishes, by name.
 import { Assessment } from './responses/assessment.ts';
 import { Comparison } from './responses/comparison.ts';
 import { DistortionAnalysis, ExecutorOutput, ToolExecutionLog } from './pipeline/executor.ts';

@@ -1,4 +1,4 @@
-// The wire contract with the Python sidecar, version 1 (docs/sidecar-contract.md says it in words).
+// The wire contract with the Python sidecar, version 1; docs/sidecar-contract.md describes it.
 import Type, { type Static } from 'typebox';
 import { defineModel } from './validation/model.ts';
 import { OrNull } from './vocabulary.ts';
@@ -6,7 +6,7 @@ import { OrNull } from './vocabulary.ts';
 export const CONTRACT_VERSION = 1;
 export const MEASURE_MEDIA_TYPE = 'application/vnd.agentic-iqa.measure';
 
-/** Draft 2020-12 writes a tuple with prefixItems, which TypeBox's own Tuple does not. */
+/** Draft 2020-12 describes a tuple with prefixItems, which Type.Tuple does not emit. */
 export const Box = Type.Unsafe<number[]>({
   type: 'array',
   prefixItems: [0, 0, 1, 1].map((minimum) => ({ type: 'integer', minimum })),
@@ -21,10 +21,10 @@ export const MeasureHeader = defineModel(
   Type.Object(
     {
       contract: Type.Literal(CONTRACT_VERSION),
-      request_id: OrNull(Type.String(), 'Repeated in the logs.'),
+      request_id: OrNull(Type.String(), 'Included in the sidecar logs.'),
       image_bytes: Type.Integer({ minimum: 1 }),
       reference_bytes: Type.Integer({ minimum: 0 }),
-      // "Global" is the whole picture and cannot be given another box.
+      // "Global" is the whole image and cannot be given a box.
       regions: Type.Record(Type.String({ pattern: '^(?!Global$)' }), Box, {
         additionalProperties: false,
         maxProperties: 32,
@@ -32,15 +32,17 @@ export const MeasureHeader = defineModel(
       measurements: Type.Array(Type.String(), { uniqueItems: true }),
       tools: Type.Array(
         Type.Object(
-          { name: Type.String(), region: Type.String(), map: Type.Boolean() },
+          {
+            name: Type.String(),
+            region: Type.String(),
+            map: Type.Boolean({ description: 'Whether to return the local map as an image.' }),
+            grid: Type.Optional(Type.Boolean({ description: 'Whether to return the local map as a 3 × 3 grid.' })),
+          },
           { additionalProperties: false },
         ),
         { maxItems: 256 },
       ),
-      jpeg_quality: OrNull(
-        Type.Integer({ minimum: 1, maximum: 100 }),
-        'Read by the service when it re-encoded the file.',
-      ),
+      jpeg_quality: OrNull(Type.Integer({ minimum: 1, maximum: 100 }), 'Set by the service if it re-encoded the file.'),
       tool_timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
     },
     { additionalProperties: false },
@@ -60,6 +62,8 @@ const LocalMap = Type.Object({
   base64: Type.String(),
 });
 
+const Grid = Type.Array(Type.Number({ minimum: 0, maximum: 1 }), { minItems: 9, maxItems: 9 });
+
 const Values = Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]));
 
 const ImageEvent = Type.Object({
@@ -75,7 +79,7 @@ const MeasurementsEvent = Type.Object({
   event: Type.Literal('measurements'),
   region: Type.String(),
   values: Values,
-  reference_values: OrNull(Values, 'The same of the reference.'),
+  reference_values: OrNull(Values, 'The same measurements of the reference.'),
   version: Type.String(),
   time_ms: Type.Number(),
   elapsed_ms: Type.Number(),
@@ -90,6 +94,7 @@ const ToolEvent = Type.Object({
   time_ms: Type.Number(),
   elapsed_ms: Type.Number(),
   map: OrNull(LocalMap, ''),
+  grid: OrNull(Grid, 'How bad each ninth is, row by row from the upper left: 0 (perfect) to 1 (worst).'),
   error: OrNull(SidecarError, ''),
 });
 const EndEvent = Type.Object({ event: Type.Literal('end'), time_ms: Type.Number() });

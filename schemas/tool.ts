@@ -1,4 +1,4 @@
-// A tool as a row of the registry (configs/tools.yaml) and as the API shows it.
+// A tool: a row of the registry (configs/tools.yaml), and the same with its availability for the API.
 import Type, { type Static } from 'typebox';
 import { defineModel } from './validation/model.ts';
 import { ByCategory, NonBlank, OrNull } from './vocabulary.ts';
@@ -13,64 +13,57 @@ const Calibration = Type.Object(
     spread: Type.Union([Type.Array(Type.Number({ exclusiveMinimum: 0 }), { minItems: 5, maxItems: 5 }), Type.Null()], {
       default: null,
       description:
-        'Standard deviation of human ratings around the score, where the score is 1, 2, 3, 4 and 5, on pictures not fitted on; null where it was never measured.',
+        'Standard deviation of human ratings around scores of 1, 2, 3, 4 and 5, on held-out images; null if it was never measured.',
     }),
-    origin: NonBlank('What the parameters were fitted on, and under which terms.'),
-    version: NonBlank('Changes whenever the parameters do.'),
+    origin: NonBlank('Data that the parameters were fitted on, and its terms of use.'),
+    version: NonBlank('Changes whenever the parameters change.'),
   },
-  { additionalProperties: false, description: "How the tool's own value becomes a score from 1 to 5." },
+  { additionalProperties: false, description: "Maps the tool's raw value to a score from 1 to 5." },
 );
 export type Calibration = Static<typeof Calibration>;
 
 const Origin = Type.Object(
-  {
-    licence: NonBlank('SPDX identifier.'),
-    source: NonBlank('Where it comes from: a paper, our own code, our own fit.'),
-  },
-  { additionalProperties: false, description: 'Where something comes from, and under which terms.' },
+  { licence: NonBlank('SPDX identifier.'), source: NonBlank('Source: a paper, own code, or an own fit.') },
+  { additionalProperties: false, description: 'Source and licence.' },
 );
 
 export const ToolRow = defineModel(
   'ToolRow',
   Type.Object(
     {
-      name: NonBlank('Registry name, as people write it.'),
-      aliases: Type.Array(NonBlank('Another spelling.'), { description: 'Other spellings that a query may use.' }),
-      title: NonBlank('What the name stands for.'),
-      type: Type.Enum(['FR', 'NR'], { description: 'FR: compares with a reference. NR: needs none.' }),
+      name: NonBlank('Registry name.'),
+      aliases: Type.Array(NonBlank('An alternative name.'), { description: 'Alternative names that a query may use.' }),
+      title: NonBlank('Full name.'),
+      type: Type.Enum(['FR', 'NR'], { description: 'FR: full-reference. NR: no-reference.' }),
       direction: Type.Enum(['higher', 'lower'], { description: 'Which end of the range is good.' }),
-      range: Type.Array(Type.Number(), {
-        minItems: 2,
-        maxItems: 2,
-        description: 'Lowest and highest value of the tool.',
-      }),
+      range: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Lowest and highest raw value.' }),
       strengths: ByCategory(
         Type.Number({ minimum: 0, maximum: 1 }),
-        'How well it ranks strengths of each distortion: rank correlation on the data named in strengths_origin.',
+        'How well it ranks the strength of each distortion: rank correlation on the data named in strengths_origin.',
       ),
-      strengths_origin: NonBlank('What the strengths were measured on.'),
+      strengths_origin: NonBlank('Data that the strengths were measured on.'),
       precedence: Type.Integer({
         minimum: 0,
         default: 0,
         description:
-          'Higher is chosen first, whatever the strengths: for learned fusions, which agree with people better than any single tool.',
+          'Tools with a higher value are chosen first, regardless of strengths. Set for learned fusions, which agree with human ratings better than any single tool.',
       }),
       on_request: Type.Boolean({
         default: false,
-        description: 'Run only when a question names it: too slow, or not well enough measured, to be chosen.',
+        description: 'Run only if a query names it: too slow, or not measured well enough, to be chosen.',
       }),
       tier: Type.Enum(['base', 'pyiqa'], {
         default: 'base',
-        description: 'Which sidecar runs it: the one that is always there, or the optional one with pyiqa.',
+        description: 'The sidecar that runs it: the base sidecar, or the optional one with pyiqa.',
       }),
       cost_ms_per_megapixel: OrNull(
         Type.Number({ minimum: 0 }),
-        'CPU time on one core, or null where it was never measured.',
+        'CPU time on one core; null if it was never measured.',
       ),
       min_side: Type.Integer({ minimum: 1, description: 'Smallest width and height in pixels.' }),
       version: NonBlank('Version of the implementation; part of every cache key.'),
       code: Origin,
-      parameters: OrNull(Origin, 'Fitted figures or weights that it carries, or null.'),
+      parameters: OrNull(Origin, 'Fitted parameters or network weights that it uses, or null.'),
       calibration: Calibration,
     },
     { additionalProperties: false, description: 'One IQA tool.' },
@@ -81,7 +74,7 @@ export type ToolRow = Static<typeof ToolRow>;
 export const ToolRegistryFile = defineModel(
   'ToolRegistryFile',
   Type.Object(
-    { tools: Type.Array(ToolRow, { minItems: 1, description: 'One row a tool.' }) },
+    { tools: Type.Array(ToolRow, { minItems: 1, description: 'One row per tool.' }) },
     { additionalProperties: false },
   ),
 );
@@ -94,13 +87,13 @@ export const ToolInfo = defineModel(
       available: Type.Boolean({ description: 'Whether the sidecar can run it now.' }),
       reason: OrNull(Type.String(), 'Why it is not available, or null.'),
     },
-    { additionalProperties: false, description: 'One IQA tool and whether it can be run now.' },
+    { additionalProperties: false, description: 'One IQA tool and its availability.' },
   ),
   { publish: 'output' },
 );
 export type ToolInfo = Static<typeof ToolInfo>;
 
 export const ToolList = Type.Object(
-  { tools: Type.Array(ToolInfo, { description: 'In the order of the registry.' }) },
+  { tools: Type.Array(ToolInfo, { description: 'In registry order.' }) },
   { additionalProperties: false },
 );

@@ -1,4 +1,4 @@
-// The closed lists that every other schema speaks in: distortion categories, severities and quality levels.
+// The closed lists and building blocks of all schemas: distortion categories, severities, quality levels.
 import Type, { type Static, type TSchema } from 'typebox';
 
 export const DISTORTION_CATEGORIES = [
@@ -11,9 +11,9 @@ export const DISTORTION_CATEGORIES = [
   'Contrast',
 ] as const;
 export const SEVERITIES = ['none', 'slight', 'moderate', 'severe', 'extreme'] as const;
-/** From worst to best, so that the index plus one is the level's value. */
+/** From worst to best: the index plus one is the level's value. */
 export const LEVELS = ['Bad', 'Poor', 'Fair', 'Good', 'Excellent'] as const;
-/** The object name under which everything about the whole picture is recorded. */
+/** The object name of the whole image. */
 export const GLOBAL = 'Global';
 
 export const DistortionCategory = Type.Enum([...DISTORTION_CATEGORIES], {
@@ -30,16 +30,17 @@ export const Level = Type.Enum([...LEVELS], {
   description: 'The quality level: Excellent 5, Good 4, Fair 3, Poor 2, Bad 1.',
 });
 export type Level = Static<typeof Level>;
+export type LevelProbabilities = Record<Level, number>;
 
 /** A string with at least one character that is not white space. */
 export const NonBlank = (description: string, options: { maxLength?: number; examples?: string[] } = {}) =>
   Type.String({ pattern: '\\S', description, ...options });
 
-/** A value or null; absent input becomes null unless told otherwise. */
+/** A value or null; null by default. */
 export const Nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { default: null, description });
 
-/** A value or null that a producer always writes: published as required. */
+/** A value or null that is always present in output. */
 export const OrNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
@@ -54,7 +55,7 @@ export const ByCategory = <T extends TSchema>(schema: T, description: string) =>
     description,
   });
 
-/** An instant as ISO 8601 in UTC. */
+/** A time as ISO 8601 in UTC. */
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
 /** A score on the common scale, 1 (bad) to 5 (excellent). */

@@ -1,6 +1,6 @@
-// `npm run calibrate:planner`: fits the weights of the planner's confidence and reports how reliable it is on queries that fitted nothing.
-// A labelled query that is in the tests is read right, so its errors are made: words of the lists are taken away, as if nobody had thought of them.
-// That makes no error of grammar; those come from `first_try`, whether a query was read right before anybody had seen it fail.
+// npm run calibrate:planner: fits the weights of the planner's confidence and reports its reliability on held-out queries.
+// The planner parses every labelled query correctly, so errors are simulated by removing words from the lists.
+// That simulates no errors of grammar; those come from `first_try`: whether a query was parsed correctly before any correction.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,17 +8,18 @@ import type { PlannerOutput } from '../schemas/pipeline/planner.ts';
 import { projectRoot } from '../src/config/config.ts';
 import { derivePlan } from '../src/pipeline/rules/plan.ts';
 import {
-  doubtsOf,
+  computeUncertainty,
   loadConfidenceWeights,
   type ConfidenceWeights,
-  type Doubts,
+  type UncertaintyFeatures,
 } from '../src/reasoners/embedded/query/confidence.ts';
-import { readEnglishFile, type EnglishFile } from '../src/reasoners/embedded/query/word-list.ts';
-import { buildLexicon, readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/query/lexicon.ts';
-import { readQuery, understandQuery, type Vocabulary } from '../src/reasoners/embedded/query/parse-query.ts';
+import { readCommonWordsFile, type CommonWordsFile } from '../src/reasoners/embedded/query/words/common-words.ts';
+import { readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/query/words/lexicon-file.ts';
+import { buildLexicon } from '../src/reasoners/embedded/query/words/lexicon.ts';
+import { analyzeQuery, parseQuery, type Vocabulary } from '../src/reasoners/embedded/query/parse-query.ts';
 import { loadRegistry } from '../src/tools/registry.ts';
 
-interface Labelled {
+interface LabelledQuery {
   id: string;
   query: string;
   has_reference: boolean;
@@ -26,50 +27,53 @@ interface Labelled {
   expect: PlannerOutput;
 }
 interface Sample {
-  doubts: Doubts;
+  features: UncertaintyFeatures;
   right: boolean;
 }
 
 const ROUNDS = 12;
-/** Of the lines (word families) and of the single words in them; so many that about as many plans fail as of fresh queries. */
-const DROPPED_LINES = 0.025;
-const DROPPED_WORDS = 0.05;
-const STEPS = 1_500;
+/** Shares of removed lines (word families) and of single words in them; with these, about as many plans fail as for new queries. */
+const REMOVED_LINE_SHARE = 0.025;
+const REMOVED_WORD_SHARE = 0.05;
+const GRADIENT_STEPS = 1_500;
 const LEARNING_RATE = 1;
-const SHRINKAGE = 0.0002;
-const BANDS = [0, 0.5, 0.8, 0.9, 0.95, 1.01];
+const WEIGHT_DECAY = 0.0002;
+const CONFIDENCE_BANDS = [0, 0.5, 0.8, 0.9, 0.95, 1.01];
 
 const root = projectRoot();
 const paths = {
   lexicon: join(root, 'configs/lexicon.yaml'),
-  english: join(root, 'configs/english.yaml'),
+  words: join(root, 'configs/common-words.yaml'),
   weights: join(root, 'configs/planner-confidence.yaml'),
 };
 const { rows: tools } = loadRegistry(root);
 
 function main(): void {
   const labelled = readLabelled('planner-queries.jsonl');
-  const [lexicon, english, before] = [
+  const [lexicon, words, before] = [
     readLexiconFile(paths.lexicon),
-    readEnglishFile(paths.english),
+    readCommonWordsFile(paths.words),
     loadConfidenceWeights(paths.weights),
   ];
   const random = createRandom(20_261_117);
   const thinned = Array.from({ length: ROUNDS }, () => {
-    const vocabulary = { lexicon: buildLexicon(thin(lexicon, random), thinEnglish(english, random), before), tools };
-    return labelled.map((item) => sample(item, vocabulary));
+    const vocabulary = {
+      lexicon: buildLexicon(thinLexicon(lexicon, random), thinCommonWords(words, random), before),
+      tools,
+    };
+    return labelled.map((item) => parseSample(item, vocabulary));
   }).flat();
-  const whole = { lexicon: buildLexicon(lexicon, english, before), tools };
+  const fullVocabulary = { lexicon: buildLexicon(lexicon, words, before), tools };
   const firstTries = labelled.flatMap((item) =>
-    item.first_try === undefined ? [] : [{ ...sample(item, whole), right: item.first_try }],
+    item.first_try === undefined ? [] : [{ ...parseSample(item, fullVocabulary), right: item.first_try }],
   );
   const samples = [...thinned, ...Array.from({ length: ROUNDS }, () => firstTries).flat()];
-  const weights = fit(samples);
-  const wrongOf = (of: readonly Sample[]): number => of.filter(({ right }) => !right).length;
-  const origin = `${labelled.length} labelled queries read ${ROUNDS} times with words taken away (${thinned.length} readings, ${wrongOf(thinned)} wrong) and ${firstTries.length} as they were read first (${wrongOf(firstTries)} wrong) by scripts/calibrate-planner.ts`;
+  const weights = fitWeights(samples);
+  const countWrong = (of: readonly Sample[]): number => of.filter(({ right }) => !right).length;
+  const origin = `${labelled.length} labelled queries parsed ${ROUNDS} times with words removed (${thinned.length} samples, ${countWrong(thinned)} wrong) and ${firstTries.length} by their first try (${countWrong(firstTries)} wrong) by scripts/calibrate-planner.ts`;
   if (process.argv.includes('--write')) writeFileSync(paths.weights, toYaml(weights, origin));
   console.log(origin);
-  const vocabulary = { lexicon: buildLexicon(lexicon, english, weights), tools };
+  const vocabulary = { lexicon: buildLexicon(lexicon, words, weights), tools };
   for (const name of [
     'planner-queries-held-out.jsonl',
     ...process.argv.slice(2).filter((argument) => argument.endsWith('.jsonl')),
@@ -77,15 +81,15 @@ function main(): void {
     report(name, readLabelled(name), vocabulary);
 }
 
-function readLabelled(name: string): Labelled[] {
+function readLabelled(name: string): LabelledQuery[] {
   const path = name.includes('/') ? name : join(root, 'test/fixtures', name);
   return readFileSync(path, 'utf8')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Labelled);
+    .map((line) => JSON.parse(line) as LabelledQuery);
 }
 
-/** Linear congruential: the same words are taken away in every run. */
+/** Linear congruential generator: every run removes the same words. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -94,16 +98,16 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Grammar and what is no question's subject stay: a person is not lost by a missing article. */
-function thin(file: LexiconFile, random: () => number): LexiconFile {
+/** Keeps grammar and the lists of words that are never an object. */
+function thinLexicon(file: LexiconFile, random: () => number): LexiconFile {
   const thinList = (lines: readonly string[]): string[] =>
     lines
-      .filter(() => random() >= DROPPED_LINES)
+      .filter(() => random() >= REMOVED_LINE_SHARE)
       .map((line) =>
         line
           .split(' ')
           .map((part) => {
-            const words = part.split('/').filter(() => random() >= DROPPED_WORDS);
+            const words = part.split('/').filter(() => random() >= REMOVED_WORD_SHARE);
             return words.length > 0 ? words.join('/') : part;
           })
           .join(' '),
@@ -112,9 +116,9 @@ function thin(file: LexiconFile, random: () => number): LexiconFile {
     Object.fromEntries(
       Object.entries(lists).map(([key, lines]) => [key, Array.isArray(lines) ? thinList(lines as string[]) : lines]),
     ) as T;
-  // Sides name phrases of the lists above them, which may be gone.
+  // Variants refer to phrases of the lists above, which may have been removed.
   const distortions = Object.fromEntries(
-    Object.entries(file.distortions).map(([category, { sides, ...lists }]) => [category, thinLists(lists)]),
+    Object.entries(file.distortions).map(([category, { variants, ...lists }]) => [category, thinLists(lists)]),
   ) as LexiconFile['distortions'];
   return {
     ...file,
@@ -127,31 +131,34 @@ function thin(file: LexiconFile, random: () => number): LexiconFile {
   };
 }
 
-function thinEnglish(file: EnglishFile, random: () => number): EnglishFile {
+function thinCommonWords(file: CommonWordsFile, random: () => number): CommonWordsFile {
   const entries = Object.entries(file).map(([list, lines]) => [
     list,
     lines.map((line) =>
       line
         .split(' ')
-        .filter((_word, index) => index === 0 || random() >= 3 * DROPPED_WORDS)
+        .filter((_word, index) => index === 0 || random() >= 3 * REMOVED_WORD_SHARE)
         .join(' '),
     ),
   ]);
-  return Object.fromEntries(entries) as EnglishFile;
+  return Object.fromEntries(entries) as CommonWordsFile;
 }
 
-function sample({ query, has_reference: hasReference, expect }: Labelled, vocabulary: Vocabulary): Sample {
-  const { understanding, reading } = readQuery(query, vocabulary);
-  return { doubts: doubtsOf(reading), right: isDeepStrictEqual(derivePlan(understanding, { hasReference }), expect) };
+function parseSample({ query, has_reference: hasReference, expect }: LabelledQuery, vocabulary: Vocabulary): Sample {
+  const { parsed, inputs } = analyzeQuery(query, vocabulary);
+  return {
+    features: computeUncertainty(inputs),
+    right: isDeepStrictEqual(derivePlan(parsed, { hasReference }), expect),
+  };
 }
 
-/** Logistic regression by plain gradient descent; a doubt can only lower the confidence. */
-function fit(samples: readonly Sample[]): ConfidenceWeights {
-  const names = Object.keys(samples[0]?.doubts ?? {}) as (keyof Doubts)[];
-  const counted = countEqual(samples, names);
+/** Logistic regression by gradient descent; weights are at most 0, since uncertainty can only lower the confidence. */
+function fitWeights(samples: readonly Sample[]): ConfidenceWeights {
+  const names = Object.keys(samples[0]?.features ?? {}) as (keyof UncertaintyFeatures)[];
+  const counted = groupEqualSamples(samples, names);
   let intercept = 2;
   const weights = names.map(() => -0.5);
-  for (let step = 0; step < STEPS; step += 1) {
+  for (let step = 0; step < GRADIENT_STEPS; step += 1) {
     let slope = 0;
     const slopes = names.map(() => 0);
     for (const { values, count, rights } of counted) {
@@ -164,50 +171,49 @@ function fit(samples: readonly Sample[]): ConfidenceWeights {
     }
     intercept -= LEARNING_RATE * slope;
     weights.forEach((weight, index) => {
-      weights[index] = Math.min(0, weight - LEARNING_RATE * ((slopes[index] ?? 0) + SHRINKAGE * weight));
+      weights[index] = Math.min(0, weight - LEARNING_RATE * ((slopes[index] ?? 0) + WEIGHT_DECAY * weight));
     });
   }
   const round = (value: number): number => Math.round(value * 1_000) / 1_000 || 0;
-  const doubts = Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<
-    keyof Doubts,
+  const rounded = Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])) as Record<
+    keyof UncertaintyFeatures,
     number
   >;
-  return { intercept: round(intercept), doubts };
+  return { intercept: round(intercept), weights: rounded };
 }
 
-function countEqual(samples: readonly Sample[], names: readonly (keyof Doubts)[]) {
+function groupEqualSamples(samples: readonly Sample[], names: readonly (keyof UncertaintyFeatures)[]) {
   const groups = new Map<string, { values: number[]; count: number; rights: number }>();
-  for (const { doubts, right } of samples) {
-    const values = names.map((name) => Math.round(doubts[name] * 1_000) / 1_000);
+  for (const { features, right } of samples) {
+    const values = names.map((name) => Math.round(features[name] * 1_000) / 1_000);
     const group = groups.get(values.join()) ?? { values, count: 0, rights: 0 };
     groups.set(values.join(), { values, count: group.count + 1, rights: group.rights + (right ? 1 : 0) });
   }
   return [...groups.values()];
 }
 
-function toYaml({ intercept, doubts }: ConfidenceWeights, origin: string): string {
-  const lines = Object.entries(doubts).map(([name, weight]) => `  ${name}: ${weight}`);
-  return `# How sure the embedded planner is: a logistic curve over doubts that src/reasoners/embedded/query/confidence.ts counts. Fitted, not written by hand.\nfitted_on: ${JSON.stringify(origin)}\nintercept: ${intercept}\ndoubts:\n${lines.join('\n')}\n`;
+function toYaml({ intercept, weights }: ConfidenceWeights, origin: string): string {
+  const lines = Object.entries(weights).map(([name, weight]) => `  ${name}: ${weight}`);
+  return `# Confidence of the embedded planner: a logistic model over the features of src/reasoners/embedded/query/confidence.ts. Fitted by npm run calibrate:planner.\nfitted_on: ${JSON.stringify(origin)}\nintercept: ${intercept}\nweights:\n${lines.join('\n')}\n`;
 }
 
-function report(name: string, labelled: readonly Labelled[], vocabulary: Vocabulary): void {
+function report(name: string, labelled: readonly LabelledQuery[], vocabulary: Vocabulary): void {
   const results = labelled.map(({ query, has_reference: hasReference, expect }) => {
-    const understood = understandQuery(query, vocabulary);
-    return {
-      confidence: understood.confidence,
-      right: isDeepStrictEqual(derivePlan(understood, { hasReference }), expect),
-    };
+    const parsed = parseQuery(query, vocabulary);
+    return { confidence: parsed.confidence, right: isDeepStrictEqual(derivePlan(parsed, { hasReference }), expect) };
   });
   const rights = results.filter(({ right }) => right).length;
   console.log(
     `\n${name}: ${rights} of ${results.length} plans exactly right (${((100 * rights) / results.length).toFixed(1)} %)\n\n| confidence | queries | mean confidence | right |\n| --- | --- | --- | --- |`,
   );
-  for (const [index, low] of BANDS.slice(0, -1).entries()) {
-    const band = results.filter(({ confidence }) => confidence >= low && confidence < (BANDS[index + 1] ?? 2));
+  for (const [index, low] of CONFIDENCE_BANDS.slice(0, -1).entries()) {
+    const band = results.filter(
+      ({ confidence }) => confidence >= low && confidence < (CONFIDENCE_BANDS[index + 1] ?? 2),
+    );
     if (band.length === 0) continue;
     const mean = band.reduce((sum, { confidence }) => sum + confidence, 0) / band.length;
     console.log(
-      `| ${low} – ${Math.min(1, BANDS[index + 1] ?? 1)} | ${band.length} | ${mean.toFixed(2)} | ${((100 * band.filter(({ right }) => right).length) / band.length).toFixed(0)} % |`,
+      `| ${low} – ${Math.min(1, CONFIDENCE_BANDS[index + 1] ?? 1)} | ${band.length} | ${mean.toFixed(2)} | ${((100 * band.filter(({ right }) => right).length) / band.length).toFixed(0)} % |`,
     );
   }
 }

@@ -1,4 +1,4 @@
-// Both ways of reasoning on the same pictures and questions: node … compare-reasoning.ts picture… [--backend name] [--query text]. Needs a key.
+// npm run compare:reasoning -- image… [--backend name] [--query text]: runs both reasoning modes on the same images and questions; needs a key.
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,18 +15,18 @@ const { values, positionals } = parseArgs({
     query: {
       type: 'string',
       multiple: true,
-      default: ['Rate this photo.', 'What is wrong with this picture, and where?'],
+      default: ['Rate this photo.', 'What is wrong with this image, and where?'],
     },
   },
 });
 const backends = createBackends(loadConfig());
-const backend = backends.meaningOf(values.backend);
+const backend = backends.resolveName(values.backend);
 if (backend === EMBEDDED || !('client' in (backends.resolve(backend) ?? {}))) {
   console.log(`SKIPPED: "${values.backend}" has no key; set one of ${backends.supported.join(', ')}`);
   process.exit(0);
 }
 if (positionals.length === 0) {
-  console.error('Expected at least one picture');
+  console.error('Expected at least one image');
   process.exit(1);
 }
 
@@ -43,7 +43,7 @@ for (const reasoning of ['merged', 'paper']) {
         metadata,
       } = body as Assessment;
       rows.push({
-        picture: basename(path),
+        image: basename(path),
         query,
         reasoning,
         status,
@@ -67,7 +67,7 @@ for (const reasoning of ['merged', 'paper']) {
   await service.stop();
 }
 rows.sort((a, b) =>
-  `${String(a['picture'])}${String(a['query'])}`.localeCompare(`${String(b['picture'])}${String(b['query'])}`),
+  `${String(a['image'])}${String(a['query'])}`.localeCompare(`${String(b['image'])}${String(b['query'])}`),
 );
 console.table(rows);
 console.log(JSON.stringify({ backend, date: new Date().toISOString(), rows }, null, 2));

@@ -1,5 +1,5 @@
-// Holds the running service to its published interface: the OpenAPI document is valid, and Schemathesis finds nothing that it does not say.
-// Prints what it did; `passed` and `failed` go to the file named by the first argument.
+// Checks the running service against its OpenAPI document with a validator and Schemathesis.
+// Writes `passed` and `failed` to the file named by the first argument.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectRoot } from '../src/config/config.ts';
 
-const LEAST_CASES = 1_000;
-const LEAST_ACCEPTED = 60;
+const MIN_CASES = 1_000;
+const MIN_ACCEPTED = 60;
 const root = projectRoot();
 const tools = join(root, '.setup', 'checks-env', 'bin');
 const reports = join(root, '.setup', 'reports', 'contract');
@@ -26,18 +26,18 @@ mkdirSync(reports, { recursive: true });
 const service = await startService();
 await finishAssessment(service.address);
 const schemathesis = runSchemathesis(service.address);
-const complaints = [...(await checkDocument(service.address)), ...schemathesis.complaints, ...service.errors()];
+const problems = [...(await checkDocument(service.address)), ...schemathesis.problems, ...service.errors()];
 service.stop();
-for (const complaint of complaints) console.log(`contract: ${complaint}`);
+for (const problem of problems) console.log(`contract: ${problem}`);
 const [, , summary] = process.argv;
 if (summary)
   writeFileSync(
     summary,
-    JSON.stringify({ passed: complaints.length === 0 ? schemathesis.operations + 1 : 0, failed: complaints.length }),
+    JSON.stringify({ passed: problems.length === 0 ? schemathesis.operations + 1 : 0, failed: problems.length }),
   );
-process.exit(complaints.length > 0 ? 1 : 0);
+process.exit(problems.length > 0 ? 1 : 0);
 
-/** The built service as users run it, sidecar included, on a free port. */
+/** Starts the built service with its sidecar on a free port. */
 async function startService() {
   const child = spawn(process.execPath, ['dist/src/server.js'], {
     cwd: root,
@@ -57,23 +57,23 @@ async function startService() {
   for (let waited = 0; waited < 600; waited += 1) {
     const address = findAddress();
     if (address !== undefined && (await fetch(`${address}/ready`).catch(() => null))?.ok) {
-      // Before, it was asked for what it did not have yet.
-      const begun = logs.length;
+      // Requests before readiness may log errors.
+      const firstLine = logs.length;
       const errors = () =>
         logs
-          .slice(begun)
+          .slice(firstLine)
           .filter((line) => Number(line['level']) >= 50)
-          .map((line) => `an error in the log: ${JSON.stringify(line).slice(0, 600)}`);
+          .map((line) => `error in the log: ${JSON.stringify(line).slice(0, 600)}`);
       return { address, errors, stop: () => child.kill('SIGTERM') };
     }
     if (child.exitCode !== null) break;
     await delay(100);
   }
   child.kill('SIGKILL');
-  throw new Error('The service did not get ready');
+  throw new Error('Expected the service to become ready');
 }
 
-/** One that can be resumed, under the id that test/openapi/hooks.py asks for. */
+/** Finishes an assessment under the id that test/openapi/hooks.py resumes. */
 async function finishAssessment(address: string): Promise<void> {
   const form = new FormData();
   form.append('image', new Blob([readFileSync(join(root, 'docs', 'example.jpg'))]), 'example.jpg');
@@ -82,7 +82,8 @@ async function finishAssessment(address: string): Promise<void> {
     body: form,
     headers: { 'x-assessment-id': '00000000-0000-4000-8000-000000000001' },
   });
-  if (answer.status !== 200) throw new Error(`The example was answered with ${answer.status}: ${await answer.text()}`);
+  if (answer.status !== 200)
+    throw new Error(`Expected 200 for the example but received ${answer.status}: ${await answer.text()}`);
 }
 
 async function checkDocument(address: string): Promise<string[]> {
@@ -94,13 +95,13 @@ async function checkDocument(address: string): Promise<string[]> {
   return status === 0 ? [] : [`/openapi.json is not valid OpenAPI 3.1: ${stdout}${stderr}`];
 }
 
-function runSchemathesis(address: string): { operations: number; complaints: string[] } {
+function runSchemathesis(address: string): { operations: number; problems: string[] } {
   const file = join(reports, 'schemathesis.json');
   const { status } = spawnSync(
     join(tools, 'schemathesis'),
     ['run', `${address}/openapi.json`, '--no-color', '--report-json-path', file],
     {
-      // Where its configuration and hooks are.
+      // The folder of its configuration and hooks.
       cwd: join(root, 'test', 'openapi'),
       stdio: 'inherit',
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
@@ -108,28 +109,28 @@ function runSchemathesis(address: string): { operations: number; complaints: str
   );
   const {
     test_cases: cases,
-    operations: tried,
+    operations,
     failures,
     errors,
     valid_rates: rates,
   } = JSON.parse(readFileSync(file, 'utf8')) as Report;
   const accepted = Object.values(rates['POST /assess'] ?? {}).reduce((sum, phase) => sum + phase.accepted, 0);
   console.log(
-    `Schemathesis: ${cases.generated} cases, ${tried.tested} of ${tried.total} operations, ${accepted} valid assessments answered`,
+    `Schemathesis: ${cases.generated} cases, ${operations.tested} of ${operations.total} operations, ${accepted} valid assessments answered`,
   );
-  const complaints = [
+  const problems = [
     ...failures.map((failure) => `${failure.title}: ${failure.operations.join(', ')}`),
     ...errors.map((error) => JSON.stringify(error)),
-    ...(status === 0 || failures.length + errors.length > 0 ? [] : [`Schemathesis ended with ${status ?? 'a signal'}`]),
-    ...(cases.generated >= LEAST_CASES
+    ...(status === 0 || failures.length + errors.length > 0
       ? []
-      : [`Expected at least ${LEAST_CASES} cases but there were ${cases.generated}`]),
-    ...(tried.tested === tried.total && tried.total > 0
+      : [`Schemathesis exited with ${status ?? 'a signal'}`]),
+    ...(cases.generated >= MIN_CASES ? [] : [`Expected at least ${MIN_CASES} cases but received ${cases.generated}`]),
+    ...(operations.tested === operations.total && operations.total > 0
       ? []
-      : [`Expected all ${tried.total} operations to be tried but ${tried.tested} were`]),
-    ...(accepted >= LEAST_ACCEPTED
+      : [`Expected all ${operations.total} operations to be tested but ${operations.tested} were`]),
+    ...(accepted >= MIN_ACCEPTED
       ? []
-      : [`Expected at least ${LEAST_ACCEPTED} valid assessments but ${accepted} were answered with 2xx`]),
+      : [`Expected at least ${MIN_ACCEPTED} valid assessments but ${accepted} were answered with 2xx`]),
   ];
-  return { operations: tried.tested, complaints };
+  return { operations: operations.tested, problems };
 }

@@ -1,4 +1,4 @@
-// Writes the hostile files of the tests into a folder, for trying them on anything: node --import=ts-blank-space/register scripts/hostile-files.ts <folder>
+// Writes the hostile files of the tests to a folder: node --import=ts-blank-space/register scripts/hostile-files.ts <folder>
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeHostileFiles } from '../test/system/hostile/files.ts';

@@ -1,4 +1,4 @@
-// npm run test:live: a small suite against the real providers whose keys are set. Without any key it says that it was skipped.
+// npm run test:live: a small test suite against every provider whose key is set; without a key it is skipped.
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { parse } from '../schemas/validation/model.ts';
@@ -12,7 +12,7 @@ const backends = createBackends(config);
 const usable = Object.keys(config.models.backends).filter((name) => 'client' in (backends.resolve(name) ?? {}));
 if (usable.length === 0) {
   console.log(
-    "SKIPPED: no provider's key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY) and no IQA_LOCAL_VLM_URL; nothing was asked",
+    'SKIPPED: no provider key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY) and no IQA_LOCAL_VLM_URL',
   );
   process.exit(0);
 }

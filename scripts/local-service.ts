@@ -1,4 +1,4 @@
-// The app with its own sidecar, for scripts that ask it a few questions and go.
+// Starts the app with its own sidecar for scripts that send it a few requests.
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';

@@ -1,6 +1,6 @@
-// Makes a bare clone ready: node modules, the sidecar's Python environment, the build. A fast no-op when all is current.
-// Several may run at once, also beside running services: one works while the others wait, and a build never replaces the files of another.
-// Plain JavaScript with no dependency, because it runs before anything is installed.
+// Prepares a bare clone: node modules, the sidecar's Python environment, the build. A fast no-op when everything is current.
+// Several processes may run it at once, also next to a running service: a lock lets one of them work, and each build has its own folder.
+// Plain JavaScript without dependencies, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -20,14 +20,16 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import './load-env.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamps = join(root, '.setup');
 const venv = join(root, 'sidecar', '.venv');
-// What checks the interface and the container files, apart from the sidecar: it has dependencies of its own.
+// A second environment keeps the dependencies of Schemathesis and the container linters out of the sidecar's.
 const checks = join(stamps, 'checks-env');
 const builds = join(stamps, 'builds');
 const KEPT_BUILDS = 2;
+const LOCK_POLL_MS = 100;
 const options = new Set(process.argv.slice(2));
 
 mkdirSync(stamps, { recursive: true });
@@ -63,35 +65,54 @@ function setUp() {
         installChecks,
       );
     }
-    makeModels();
+    makeNetworks();
   }
   if (!options.has('--no-build')) build();
 }
 
 /**
- * The lock is a folder with one file, named after the process that holds it. A folder can be renamed to it only when it is empty or not
- * there, so that of several processes one succeeds. The file of a process that is gone is removed by its name: a living one's stays.
+ * The lock is a folder that holds one file, named after its owner. Renaming a folder to it succeeds only when the lock is empty or missing,
+ * so exactly one process gets it. A stale file is removed by its name, so the file of a live owner is never removed by mistake.
  */
 async function takeLock() {
   const lock = join(stamps, 'lock');
-  const own = join(stamps, `lock-${process.pid}`);
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, String(process.pid)), '');
-  let told = false;
-  while (!renamed(own, lock)) {
-    const [holder] = namesIn(lock);
-    if (holder !== undefined && !isAlive(Number(holder))) rmSync(join(lock, holder), { force: true });
-    else {
-      if (holder !== undefined && !told)
-        say(`waiting for process ${holder}, which is setting up (if it is not, remove .setup/lock)`);
-      told ||= holder !== undefined;
-      await delay(100);
+  const owner = identifyProcess(process.pid);
+  const candidate = join(stamps, `lock-${owner}`);
+  mkdirSync(candidate, { recursive: true });
+  writeFileSync(join(candidate, owner), '');
+  let isAnnounced = false;
+  while (!tryRename(candidate, lock)) {
+    const [holder] = listFolder(lock);
+    if (holder === undefined) continue;
+    const pid = Number.parseInt(holder);
+    if (identifyProcess(pid) !== holder) {
+      rmSync(join(lock, holder), { force: true });
+      continue;
     }
+    if (!isAnnounced) say(`waiting for process ${pid}, which is setting up`);
+    isAnnounced = true;
+    await delay(LOCK_POLL_MS);
   }
-  process.on('exit', () => rmSync(join(lock, String(process.pid)), { force: true }));
+  process.on('exit', () => rmSync(join(lock, owner), { force: true }));
 }
 
-function renamed(from, to) {
+/** Process id and start time, because the system re-uses ids. Null when no such process is running. */
+function identifyProcess(pid) {
+  if (!existsSync('/proc/self/stat')) {
+    const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+    return stdout?.trim() ? `${pid}-${stdout.trim().replaceAll(/\W+/g, '-')}` : null;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command name, in parentheses, may contain spaces; the state follows it, and 19 fields later the start time.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? null : `${pid}-${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+function tryRename(from, to) {
   try {
     renameSync(from, to);
     return true;
@@ -101,7 +122,7 @@ function renamed(from, to) {
   }
 }
 
-function namesIn(folder) {
+function listFolder(folder) {
   try {
     return readdirSync(folder);
   } catch {
@@ -109,26 +130,17 @@ function namesIn(folder) {
   }
 }
 
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
-}
-
-/** Runs `work` unless the inputs have not changed since it last succeeded. */
-function step(name, inputs, isThere, work) {
+/** Runs `work` if its result is missing or an input has changed since it last succeeded. */
+function step(name, inputs, isPresent, work) {
   const stamp = join(stamps, name);
-  const digest = hashOf(inputs);
-  if (isThere() && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  const digest = hashFiles(inputs);
+  if (isPresent() && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   rmSync(stamp, { force: true });
   work();
   writeFileSync(stamp, digest);
 }
 
-function hashOf(paths) {
+function hashFiles(paths) {
   const hash = createHash('sha256').update(process.version).update(root);
   const add = (path) => {
     const full = join(root, path);
@@ -151,7 +163,7 @@ function hashOf(paths) {
 
 function installNodeModules() {
   say('installing node modules');
-  // Development packages too: the build needs the compiler, also under NODE_ENV=production.
+  // With development packages, because the build needs the compiler, also under NODE_ENV=production.
   run(
     'npm',
     [
@@ -170,24 +182,24 @@ function installNodeModules() {
 }
 
 function installPython(lock, fresh) {
-  if (fresh) makeEnvironment(venv, "the sidecar's Python environment");
+  if (fresh) createEnvironment(venv, "the sidecar's Python environment");
   installPackages(venv, join('sidecar', lock), "the sidecar's Python packages");
 }
 
 function installChecks() {
-  makeEnvironment(checks, "the checks' Python environment");
+  createEnvironment(checks, "the checks' Python environment");
   installPackages(checks, join('test', 'openapi', 'requirements.lock'), "the checks' Python packages");
 }
 
-function makeEnvironment(folder, what) {
+function createEnvironment(folder, what) {
   const python = findPython();
-  say(`making ${what} with ${python}`);
+  say(`creating ${what} with ${python}`);
   rmSync(folder, { recursive: true, force: true });
   run(
     python,
     ['-m', 'venv', folder],
     root,
-    `${python} cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv)`,
+    `${python} cannot create a virtual environment (on Debian and Ubuntu: apt install python3-venv)`,
   );
 }
 
@@ -212,10 +224,10 @@ function installPackages(folder, lock, what) {
   );
 }
 
-/** The deep tools' networks. Without them the tools are listed as unavailable and everything else works, so a failure is a warning. */
-function makeModels() {
-  const further = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
-  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.networks', ...further], {
+/** Builds the networks of the deep tools. Without them only those tools are unavailable, so a failure is a warning. */
+function makeNetworks() {
+  const optional = options.has('--dists') || options.has('--dev') ? ['dists'] : [];
+  const { status, stderr } = spawnSync(join(venv, 'bin', 'python'), ['-m', 'iqa_sidecar.networks', ...optional], {
     cwd: join(root, 'sidecar'),
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
@@ -223,7 +235,7 @@ function makeModels() {
   const reason = stderr?.trim().split('\n').at(-1) ?? '';
   if (status !== 0)
     say(
-      `the weights of the deep tools are not there (${reason.replace(/^error: /, '')}); LPIPS and the like stay unavailable until "npm run setup" can fetch them`,
+      `the weights of the deep tools cannot be fetched (${reason.replace(/^error: /, '')}); LPIPS and the other deep tools stay unavailable until "npm run setup" succeeds`,
     );
 }
 
@@ -248,12 +260,16 @@ function findPython() {
   );
 }
 
-/** Every build has a folder of its own and `dist` points to the current one, so that a running service keeps the files it was started from. */
+/** Each build has its own folder and `dist` is a link to the current one, so a running service keeps the files it was started from. */
 function build() {
-  const name = hashOf(['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'routes', 'schemas']).slice(
-    0,
-    16,
-  );
+  const name = hashFiles([
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+    'src',
+    'routes',
+    'schemas',
+  ]).slice(0, 16);
   const folder = join(builds, name);
   const target = join('.setup', 'builds', name);
   const dist = join(root, 'dist');
@@ -262,7 +278,7 @@ function build() {
   const link = join(stamps, 'dist');
   rmSync(link, { force: true });
   symlinkSync(target, link);
-  // A folder, as earlier versions made it, cannot be replaced in one step as a link can.
+  // Earlier versions built into a real folder, which rename() cannot replace by a link.
   if (existsSync(dist) && readLink(dist) === null) renameSync(dist, join(builds, `moved-${Date.now()}`));
   renameSync(link, dist);
   const now = new Date();
@@ -285,7 +301,7 @@ function readLink(path) {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
 }
 
-/** The build before the current one may still be running somewhere. */
+/** Keeps the previous build: a service may still be running from it. */
 function removeOldBuilds() {
   const newestFirst = readdirSync(builds)
     .map((name) => join(builds, name))
@@ -293,8 +309,8 @@ function removeOldBuilds() {
   for (const folder of newestFirst.slice(KEPT_BUILDS)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** The tools' own chatter is kept back; when one fails, its last words explain our sentence. */
-function run(command, args, cwd, complaint) {
+/** Hides the output of the command; when it fails, its first line about an error is added to the message. */
+function run(command, args, cwd, failure) {
   const { status, error, stdout, stderr } = spawnSync(command, args, {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -302,11 +318,11 @@ function run(command, args, cwd, complaint) {
     maxBuffer: 2 ** 26,
   });
   if (status === 0) return;
-  const words = `${stdout ?? ''}\n${stderr ?? ''}`
+  const errors = `${stdout ?? ''}\n${stderr ?? ''}`
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => /error|failed|not found|no module|cannot/i.test(line));
-  fail(`${complaint}${error ? `: ${error.message}` : words.length > 0 ? `: ${words[0]}` : ''}`);
+  fail(`${failure}${error ? `: ${error.message}` : errors.length > 0 ? `: ${errors[0]}` : ''}`);
 }
 
 function say(text) {

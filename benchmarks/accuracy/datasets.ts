@@ -1,15 +1,15 @@
-// The rated pictures of the accuracy benchmark: manifests written by sidecar/training/manifests.py, and what TID2013's numbers mean.
+// Reads rated images from the manifests of sidecar/training/manifests.py, and names TID2013's distortion types.
 import { readFileSync } from 'node:fs';
 import type { DistortionCategory } from '../../schemas/vocabulary.ts';
 
-export interface RatedPicture {
+export interface RatedImage {
   file: string;
   reference: string | null;
-  /** TID2013's number of the distortion, 1 to 24; null elsewhere. */
+  /** TID2013's distortion number, 1 to 24; null for other data sets. */
   type: number | null;
   /** TID2013: 1 to 5. */
   level: number | null;
-  /** Pictures of one group show the same content. */
+  /** Images of one group show the same content. */
   group: string;
   mos: number;
 }
@@ -17,8 +17,8 @@ export interface RatedPicture {
 export interface Dataset {
   name: string;
   folder: string;
-  pictures: readonly RatedPicture[];
-  /** Ratings that count as 1 and as 5, as in the calibrations of the tools. */
+  images: readonly RatedImage[];
+  /** Ratings that map to 1 and 5, as in the calibrations of the tools. */
   scale: readonly [worst: number, best: number];
 }
 
@@ -49,8 +49,8 @@ export const TID_TYPES: Readonly<Record<number, string>> = {
   24: 'sparse sampling',
 };
 
-/** The types whose category is beyond doubt. Masked, quantisation and comfort noise are not: two of them are hidden on purpose, one looks like banding. */
-const TYPES_OF: readonly (readonly [DistortionCategory, readonly number[]])[] = [
+/** Types with an unambiguous category. Masked and comfort noise are hidden on purpose, and quantisation noise looks like banding. */
+const TYPES_BY_CATEGORY: readonly (readonly [DistortionCategory, readonly number[]])[] = [
   ['Noise', [1, 2, 3, 5, 6, 19]],
   ['Blurs', [8]],
   ['Compression', [10, 11]],
@@ -58,15 +58,15 @@ const TYPES_OF: readonly (readonly [DistortionCategory, readonly number[]])[] = 
   ['Contrast', [17]],
   ['Color distortions', [18]],
 ];
-export const CLEAR_CATEGORIES = TYPES_OF.map(([category]) => category);
-export const CATEGORY_OF_TYPE = new Map(
-  TYPES_OF.flatMap(([category, types]) => types.map((type) => [type, category] as const)),
+export const CLEAR_CATEGORIES = TYPES_BY_CATEGORY.map(([category]) => category);
+export const CATEGORY_BY_TYPE = new Map(
+  TYPES_BY_CATEGORY.flatMap(([category, types]) => types.map((type) => [type, category] as const)),
 );
 
 export function readDataset(name: string, manifest: string, folder: string, scale: Dataset['scale']): Dataset {
   const [header = '', ...lines] = readFileSync(manifest, 'utf8').trim().split(/\r?\n/);
   const columns = header.split(',');
-  const pictures = lines.map((line): RatedPicture => {
+  const images = lines.map((line): RatedImage => {
     const cells = line.split(',');
     const cell = (column: string): string => cells[columns.indexOf(column)] ?? '';
     if (cells.length !== columns.length)
@@ -81,12 +81,12 @@ export function readDataset(name: string, manifest: string, folder: string, scal
       mos: Number(cell('mos')),
     };
   });
-  if (pictures.some(({ file, group, mos }) => !file || !group || !Number.isFinite(mos)))
+  if (images.some(({ file, group, mos }) => !file || !group || !Number.isFinite(mos)))
     throw new Error(`Expected file, group and mos in every row of ${manifest}`);
-  return { name, folder, pictures, scale };
+  return { name, folder, images, scale };
 }
 
-/** A rating on the scale of our scores, 1 to 5. */
-export function onScale(mos: number, [worst, best]: Dataset['scale']): number {
+/** Maps a rating to the scale of our scores, 1 to 5. */
+export function rescaleRating(mos: number, [worst, best]: Dataset['scale']): number {
   return Math.min(5, Math.max(1, 1 + (4 * (mos - worst)) / (best - worst)));
 }

@@ -1,12 +1,12 @@
-// What is measured: four runs, each with its folds. Whatever a fold is tested on, its models were fitted without.
+// Plans the four runs and their folds; the models of a fold are fitted without its test images.
 import { createRandom, shuffle } from '../statistics/random.ts';
-import type { Dataset, RatedPicture } from './datasets.ts';
+import type { Dataset, RatedImage } from './datasets.ts';
 
 export interface Fold {
   name: string;
-  /** Groups that the fitting may not see. */
+  /** Groups excluded from fitting. */
   holdOut: readonly string[];
-  pictures: readonly RatedPicture[];
+  images: readonly RatedImage[];
 }
 
 export interface Run {
@@ -14,35 +14,35 @@ export interface Run {
   title: string;
   dataset: Dataset;
   withReference: boolean;
-  /** Which tools may answer; permissive leaves out what was fitted on TID2013's ratings. */
+  /** `permissive` excludes tools fitted on TID2013's ratings. */
   licences: 'permissive' | 'research';
   folds: readonly Fold[];
   floor: number;
   goal: number;
-  /** Whether categories, answers to questions and comparisons are looked at: only where nothing was fitted on the labels. */
-  looksAtAnswers: boolean;
+  /** Whether categories, multiple choice and comparisons are checked too: only where nothing was fitted on the labels. */
+  checksAnswers: boolean;
 }
 
 export interface PlanOptions {
   seed: number;
-  /** A tenth of the pictures, of every type and level alike, and one fold of each run. */
+  /** A tenth of the images, stratified by type and level, and one fold of each run. */
   quick: boolean;
-  /** How many random splits of TID2013. */
+  /** The number of random splits of TID2013. */
   splits?: number;
-  /** At most so many pictures a fold, for trying the benchmark itself. */
+  /** Maximum number of images per fold, for testing the benchmark itself. */
   limit: number;
 }
 
-const SPLITS = 10;
-const TESTED_REFERENCES = 13;
+const DEFAULT_SPLITS = 10;
+const TEST_REFERENCES = 13;
 const LIVE_FOLDS = 5;
 const QUICK_SHARE = 0.1;
 
-export function makePlan(tid: Dataset | null, live: Dataset | null, options: PlanOptions): Run[] {
+export function planRuns(tid: Dataset | null, live: Dataset | null, options: PlanOptions): Run[] {
   const runs: Run[] = [];
   if (tid) {
-    const groups = groupsOf(tid.pictures);
-    const everything: Fold = { name: 'all', holdOut: groups, pictures: tid.pictures };
+    const groups = listGroups(tid.images);
+    const everything: Fold = { name: 'all', holdOut: groups, images: tid.images };
     runs.push(
       {
         name: 'tid2013-splits',
@@ -50,10 +50,10 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
         dataset: tid,
         withReference: true,
         licences: 'research',
-        folds: splitsOf(tid.pictures, groups, options),
+        folds: makeSplits(tid.images, groups, options),
         floor: 0.94,
         goal: 0.955,
-        looksAtAnswers: false,
+        checksAnswers: false,
       },
       {
         name: 'tid2013-unseen',
@@ -64,7 +64,7 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
         folds: [everything],
         floor: 0.895,
         goal: 0.91,
-        looksAtAnswers: true,
+        checksAnswers: true,
       },
     );
   }
@@ -75,10 +75,10 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
       dataset: live,
       withReference: false,
       licences: 'permissive',
-      folds: foldsOf(live.pictures, options.seed),
+      folds: makeFolds(live.images, options.seed),
       floor: 0.82,
       goal: 0.85,
-      looksAtAnswers: false,
+      checksAnswers: false,
     });
   }
   if (tid) {
@@ -88,55 +88,55 @@ export function makePlan(tid: Dataset | null, live: Dataset | null, options: Pla
       dataset: tid,
       withReference: false,
       licences: 'permissive',
-      folds: [{ name: 'all', holdOut: groupsOf(tid.pictures), pictures: tid.pictures }],
+      folds: [{ name: 'all', holdOut: listGroups(tid.images), images: tid.images }],
       floor: 0.58,
       goal: 0.68,
-      looksAtAnswers: true,
+      checksAnswers: true,
     });
   }
   return runs.map((run) => ({
     ...run,
     folds: run.folds
       .slice(0, options.quick ? 1 : undefined)
-      .map((fold) => ({ ...fold, pictures: thin(fold.pictures, options) })),
+      .map((fold) => ({ ...fold, images: subsample(fold.images, options) })),
   }));
 }
 
-/** Each tests on 13 of the 25 references and may be fitted on the other 12. */
-function splitsOf(
-  pictures: readonly RatedPicture[],
+/** Each split tests on 13 of the 25 references and is fitted on the other 12. */
+function makeSplits(
+  images: readonly RatedImage[],
   groups: readonly string[],
-  { seed, splits = SPLITS }: PlanOptions,
+  { seed, splits = DEFAULT_SPLITS }: PlanOptions,
 ): Fold[] {
   return Array.from({ length: splits }, (_, index) => {
     const holdOut = shuffle(groups, createRandom(seed + index))
-      .slice(0, TESTED_REFERENCES)
+      .slice(0, TEST_REFERENCES)
       .toSorted();
-    return { name: `split-${index + 1}`, holdOut, pictures: pictures.filter(({ group }) => holdOut.includes(group)) };
+    return { name: `split-${index + 1}`, holdOut, images: images.filter(({ group }) => holdOut.includes(group)) };
   });
 }
 
-function foldsOf(pictures: readonly RatedPicture[], seed: number): Fold[] {
-  const order = shuffle(groupsOf(pictures), createRandom(seed));
+function makeFolds(images: readonly RatedImage[], seed: number): Fold[] {
+  const order = shuffle(listGroups(images), createRandom(seed));
   return Array.from({ length: LIVE_FOLDS }, (_, index) => {
     const holdOut = order.filter((_group, place) => place % LIVE_FOLDS === index).toSorted();
     const held = new Set(holdOut);
-    return { name: `fold-${index + 1}`, holdOut, pictures: pictures.filter(({ group }) => held.has(group)) };
+    return { name: `fold-${index + 1}`, holdOut, images: images.filter(({ group }) => held.has(group)) };
   });
 }
 
-const groupsOf = (pictures: readonly RatedPicture[]): string[] =>
-  [...new Set(pictures.map(({ group }) => group))].toSorted();
+const listGroups = (images: readonly RatedImage[]): string[] =>
+  [...new Set(images.map(({ group }) => group))].toSorted();
 
-/** Every type and level keeps the same share; ratings stand in where there are no types. */
-function thin(pictures: readonly RatedPicture[], { quick, limit, seed }: PlanOptions): RatedPicture[] {
-  const share = Math.min(quick ? QUICK_SHARE : 1, limit / pictures.length);
-  if (share >= 1) return [...pictures];
-  const shuffled = shuffle(pictures, createRandom(seed));
+/** Stratified by type and level, or by rating for data sets without types. */
+function subsample(images: readonly RatedImage[], { quick, limit, seed }: PlanOptions): RatedImage[] {
+  const share = Math.min(quick ? QUICK_SHARE : 1, limit / images.length);
+  if (share >= 1) return [...images];
+  const shuffled = shuffle(images, createRandom(seed));
   const ordered = shuffled.toSorted(
     (a, b) => (a.type ?? 0) - (b.type ?? 0) || (a.level ?? 0) - (b.level ?? 0) || (a.type === null ? a.mos - b.mos : 0),
   );
   // Evenly spaced along the strata.
-  const count = Math.max(1, Math.round(pictures.length * share));
+  const count = Math.max(1, Math.round(images.length * share));
   return Array.from({ length: count }, (_, index) => ordered[Math.floor(((index + 0.5) * ordered.length) / count)]!);
 }

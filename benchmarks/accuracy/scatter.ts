@@ -1,16 +1,16 @@
-// Scores against ratings as an SVG scatter plot: a frame, ticks, one dot a picture, and what the field calls the fitted curve.
+// Draws scores against ratings as an SVG scatter plot with the fitted logistic curve.
 import { applyLogistic, fitLogistic } from '../statistics/logistic-fit.ts';
 
 export interface ScatterOptions {
   title: string;
-  /** Of the ratings. */
+  /** Axis label of the ratings. */
   label: string;
   points: readonly { score: number; mos: number }[];
 }
 
 const SIZE = { width: 520, height: 420 };
 const FRAME = { left: 56, right: 16, top: 34, bottom: 46 };
-/** More dots than this only make the file larger. */
+/** More dots only make the file larger. */
 const MAX_DOTS = 3_000;
 
 export function drawScatter({ title, label, points }: ScatterOptions): string {
@@ -40,9 +40,9 @@ export function drawScatter({ title, label, points }: ScatterOptions): string {
     : '';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" font-family="sans-serif" font-size="12">`,
-    `<title>${escape(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="${SIZE.width}" height="${SIZE.height}" fill="white"/>`,
-    `<text x="${FRAME.left}" y="20" font-size="13">${escape(title)}</text>`,
+    `<text x="${FRAME.left}" y="20" font-size="13">${escapeXml(title)}</text>`,
     `<rect x="${FRAME.left}" y="${FRAME.top}" width="${SIZE.width - FRAME.left - FRAME.right}" height="${SIZE.height - FRAME.top - FRAME.bottom}" fill="none" stroke="#888"/>`,
     ...[1, 2, 3, 4, 5].map(
       (score) => `<text x="${x(score)}" y="${SIZE.height - 28}" text-anchor="middle">${score}</text>`,
@@ -52,7 +52,7 @@ export function drawScatter({ title, label, points }: ScatterOptions): string {
         `<text x="${FRAME.left - 6}" y="${(y(mos) + 4).toFixed(1)}" text-anchor="end">${Number(mos.toFixed(1))}</text>`,
     ),
     `<text x="${SIZE.width / 2}" y="${SIZE.height - 8}" text-anchor="middle">quality_score.value</text>`,
-    `<text transform="translate(14 ${SIZE.height / 2}) rotate(-90)" text-anchor="middle">${escape(label)}</text>`,
+    `<text transform="translate(14 ${SIZE.height / 2}) rotate(-90)" text-anchor="middle">${escapeXml(label)}</text>`,
     `<g fill="#1f77b4" fill-opacity="0.45">${dots.join('')}</g>`,
     `<polyline points="${line}" fill="none" stroke="#d62728" stroke-width="1.5"/>`,
     '</svg>',
@@ -60,4 +60,5 @@ export function drawScatter({ title, label, points }: ScatterOptions): string {
   ].join('\n');
 }
 
-const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,4 +1,4 @@
-// The whole service with its real sidecar, started for one fold's models and asked over HTTP like any other.
+// Starts the whole service with its sidecar and one fold's models, and asks it over HTTP.
 import { spawn } from 'node:child_process';
 import { existsSync, openAsBlob } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,11 +22,11 @@ export interface BenchService {
 export interface ServiceOptions {
   modelsFolder: string | null;
   licences: string;
-  /** Run the TypeScript as it is, rather than what was built. */
+  /** Runs the TypeScript sources instead of the build. */
   fromSource: boolean;
 }
 
-const SLOWEST_START_MS = 180_000;
+const START_TIMEOUT_MS = 180_000;
 
 export async function startBenchService({ modelsFolder, licences, fromSource }: ServiceOptions): Promise<BenchService> {
   const root = projectRoot();
@@ -35,7 +35,7 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
   const child = spawn(process.execPath, program, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
-    // No key of the surroundings may let a model answer: the default is what is measured.
+    // A key in the environment must not let a model answer: the default is measured.
     env: {
       ...process.env,
       IQA_PORT: '0',
@@ -60,34 +60,34 @@ export async function startBenchService({ modelsFolder, licences, fromSource }: 
     await exited;
   };
   const isReady = async () => address !== null && (await fetch(`${address}/ready`).catch(() => null))?.status === 200;
-  const end = performance.now() + SLOWEST_START_MS;
+  const end = performance.now() + START_TIMEOUT_MS;
   while (!(await isReady())) {
     if (performance.now() > end || child.exitCode !== null) {
       await stop();
-      throw new Error('The service did not get ready');
+      throw new Error('Expected the service to become ready');
     }
     await delay(100);
   }
   const post = async <T>(path: string, form: FormData): Promise<T> => {
     const response = await fetch(`${address ?? ''}${path}`, { method: 'POST', body: form });
     if (response.status !== 200)
-      throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
+      throw new Error(`Expected 200 from ${path} but received ${response.status}: ${await response.text()}`);
     return (await response.json()) as T;
   };
   return {
     async assess(image, reference, { query, choices } = {}) {
-      const form = await formOf({ image: [image], reference: reference === null ? [] : [reference] });
+      const form = await buildForm({ image: [image], reference: reference === null ? [] : [reference] });
       if (query !== undefined) form.append('query', query);
       if (choices) form.append('choices', JSON.stringify(choices));
       return post<Assessment>('/assess', form);
     },
     compare: async (images, reference) =>
-      post<Comparison>('/compare', await formOf({ images, reference: reference === null ? [] : [reference] })),
+      post<Comparison>('/compare', await buildForm({ images, reference: reference === null ? [] : [reference] })),
     stop,
   };
 }
 
-async function formOf(files: Record<string, readonly string[]>): Promise<FormData> {
+async function buildForm(files: Record<string, readonly string[]>): Promise<FormData> {
   const form = new FormData();
   for (const [field, paths] of Object.entries(files)) {
     for (const path of paths) form.append(field, await openAsBlob(path), basename(path));
@@ -95,7 +95,7 @@ async function formOf(files: Record<string, readonly string[]>): Promise<FormDat
   return form;
 }
 
-/** So many at a time, results in the order of the items. */
+/** Runs at most `concurrency` at a time; results keep the order of the items. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   concurrency: number,

@@ -1,11 +1,11 @@
-// The figures of one run from everything that its folds answered.
+// Computes the figures of one run from the answers of its folds.
 import { SEVERITIES } from '../../schemas/vocabulary.ts';
 import { measureAgreement, type Agreement } from '../statistics/agreement.ts';
 import type { BootstrapOptions } from '../statistics/bootstrap.ts';
 import { mean, rmse, srcc } from '../statistics/correlation.ts';
-import type { Answered, Collected } from './collecting.ts';
-import { CATEGORY_OF_TYPE, CLEAR_CATEGORIES, onScale, TID_TYPES } from './datasets.ts';
-import { coverIntervals, type IntervalFigures } from './intervals.ts';
+import type { Answered, Collected } from './collect.ts';
+import { CATEGORY_BY_TYPE, CLEAR_CATEGORIES, rescaleRating, TID_TYPES } from './datasets.ts';
+import { measureCoverage, type IntervalFigures } from './intervals.ts';
 import { countRightPairs, type PairFigures } from './pairs.ts';
 import type { Run } from './plan.ts';
 
@@ -14,16 +14,16 @@ export interface RunSummary {
   title: string;
   floor: number;
   goal: number;
-  pictures: number;
+  images: number;
   unscored: number;
-  /** Mean over the folds: the headline. */
+  /** Mean over the folds. */
   srcc: number;
   folds: { name: string; count: number; srcc: number }[];
-  /** Of all answers of all folds together. */
+  /** All answers of all folds. */
   pooled: Agreement;
   types: { type: number; title: string; agreement: Agreement }[];
   intervals: IntervalFigures;
-  /** Of the bare scores on the scale 1 to 5: what the rule for comparisons assumes where there is no interval, and how much versions of a picture err alike. */
+  /** On the scale 1 to 5: the spread that comparisons assume for scores without an interval, and the correlation of errors within one content. */
   errors: { rmse: number; bias: number; shared: number };
   categories: CategoryFigures | null;
   severity: { type: number; title: string; srcc: number }[];
@@ -39,8 +39,8 @@ export interface CategoryFigures {
   rows: { category: string; count: number; share: number; counts: number[] }[];
 }
 
-/** Categories are looked at where the distortion is plain to see. */
-const LEAST_LEVEL = 3;
+/** Categories are checked from the level at which the distortion is clearly visible. */
+const MIN_LEVEL = 3;
 
 export function summarize(run: Run, folds: readonly Collected[], bootstrap: BootstrapOptions): RunSummary {
   const answers = folds.flatMap((fold) => fold.answers);
@@ -51,36 +51,40 @@ export function summarize(run: Run, folds: readonly Collected[], bootstrap: Boot
     count: own.length,
     srcc: srcc(
       own.map(({ score }) => score),
-      own.map(({ picture }) => picture.mos),
+      own.map(({ image }) => image.mos),
     ),
   }));
-  const isTid = answers.some(({ picture }) => picture.type !== null);
+  const isTid = answers.some(({ image }) => image.type !== null);
   return {
     name: run.name,
     title: run.title,
     floor: run.floor,
     goal: run.goal,
-    pictures: answers.length,
+    images: answers.length,
     unscored: folds.flatMap((fold) => fold.unscored).length,
     srcc: mean(perFold.map((fold) => fold.srcc)),
     folds: perFold,
-    pooled: agreementOf(answers, bootstrap),
+    pooled: computeAgreement(answers, bootstrap),
     types: isTid
-      ? typesIn(answers).map((type) => ({
+      ? listTypes(answers).map((type) => ({
           type,
           title: TID_TYPES[type] ?? '',
-          agreement: agreementOf(ofType(answers, type), bootstrap),
+          agreement: computeAgreement(filterType(answers, type), bootstrap),
         }))
       : [],
-    intervals: coverIntervals(run, answers),
+    intervals: measureCoverage(run, answers),
     errors: measureErrors(run, answers),
-    categories: isTid ? confuse(answers) : null,
+    categories: isTid ? buildConfusionTable(answers) : null,
     severity: isTid
-      ? typesIn(answers)
-          .filter((type) => CATEGORY_OF_TYPE.has(type))
-          .map((type) => ({ type, title: TID_TYPES[type] ?? '', srcc: severityAgainstLevel(ofType(answers, type)) }))
+      ? listTypes(answers)
+          .filter((type) => CATEGORY_BY_TYPE.has(type))
+          .map((type) => ({
+            type,
+            title: TID_TYPES[type] ?? '',
+            srcc: severityAgainstLevel(filterType(answers, type)),
+          }))
       : [],
-    questions: chosen.length === 0 ? null : countChosen(chosen),
+    questions: chosen.length === 0 ? null : summarizeChoices(chosen),
     pairs: isTid ? sumPairs(folds.map((fold) => countRightPairs(fold.answers))) : null,
     compared:
       compared.length === 0
@@ -94,25 +98,25 @@ export function summarize(run: Run, folds: readonly Collected[], bootstrap: Boot
   };
 }
 
-const typesIn = (answers: readonly Answered[]): number[] =>
-  [...new Set(answers.flatMap(({ picture }) => picture.type ?? []))].toSorted((a, b) => a - b);
-const ofType = (answers: readonly Answered[], type: number): Answered[] =>
-  answers.filter(({ picture }) => picture.type === type);
+const listTypes = (answers: readonly Answered[]): number[] =>
+  [...new Set(answers.flatMap(({ image }) => image.type ?? []))].toSorted((a, b) => a - b);
+const filterType = (answers: readonly Answered[], type: number): Answered[] =>
+  answers.filter(({ image }) => image.type === type);
 
-function agreementOf(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
+function computeAgreement(answers: readonly Answered[], bootstrap: BootstrapOptions): Agreement {
   return measureAgreement(
-    answers.map(({ score, picture }) => ({ score, mos: picture.mos, group: picture.group })),
+    answers.map(({ score, image }) => ({ score, mos: image.mos, group: image.group })),
     bootstrap,
   );
 }
 
 /** `shared`: the intraclass correlation of the errors, from the variance between and within groups of one content. */
 function measureErrors({ dataset: { scale } }: Run, answers: readonly Answered[]): RunSummary['errors'] {
-  const ratings = answers.map(({ picture }) => onScale(picture.mos, scale));
+  const ratings = answers.map(({ image }) => rescaleRating(image.mos, scale));
   const errors = answers.map(({ score }, index) => score - (ratings[index] ?? NaN));
   const groups = new Map<string, number[]>();
-  for (const [index, { picture }] of answers.entries())
-    groups.set(picture.group, [...(groups.get(picture.group) ?? []), errors[index] ?? NaN]);
+  for (const [index, { image }] of answers.entries())
+    groups.set(image.group, [...(groups.get(image.group) ?? []), errors[index] ?? NaN]);
   const bias = mean(errors);
   const members = [...groups.values()];
   const size = answers.length / members.length;
@@ -131,15 +135,15 @@ function measureErrors({ dataset: { scale } }: Run, answers: readonly Answered[]
   };
 }
 
-function confuse(answers: readonly Answered[]): CategoryFigures {
+function buildConfusionTable(answers: readonly Answered[]): CategoryFigures {
   const plain = answers.filter(
-    ({ picture: { level, type } }) => (level ?? 0) >= LEAST_LEVEL && CATEGORY_OF_TYPE.has(type ?? 0),
+    ({ image: { level, type } }) => (level ?? 0) >= MIN_LEVEL && CATEGORY_BY_TYPE.has(type ?? 0),
   );
   const columns = [
     ...new Set([...CLEAR_CATEGORIES, ...plain.flatMap(({ findings }) => findings[0]?.category ?? [])]),
   ] as string[];
   const rows = CLEAR_CATEGORIES.map((category) => {
-    const own = plain.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category);
+    const own = plain.filter(({ image }) => CATEGORY_BY_TYPE.get(image.type ?? 0) === category);
     const counts = columns.map((column) => own.filter(({ findings }) => findings[0]?.category === column).length);
     return {
       category,
@@ -151,25 +155,25 @@ function confuse(answers: readonly Answered[]): CategoryFigures {
   return { balanced: mean(rows.filter(({ count }) => count > 0).map(({ share }) => share)), columns, rows };
 }
 
-/** Of the finding of the right category, its strength where it has one; what was not found counts as none. Where severity never varies, it says nothing of the level: 0. */
+/** Uses the strength of the finding with the right category, else its severity; no finding counts as none. Constant severity gives 0. */
 function severityAgainstLevel(answers: readonly Answered[]): number {
-  const severities = answers.map(({ findings, picture }) => {
-    const found = findings.find(({ category }) => category === CATEGORY_OF_TYPE.get(picture.type ?? 0));
+  const severities = answers.map(({ findings, image }) => {
+    const found = findings.find(({ category }) => category === CATEGORY_BY_TYPE.get(image.type ?? 0));
     return found?.strength ?? SEVERITIES.indexOf(found?.severity ?? 'none');
   });
   const correlation = srcc(
     severities,
-    answers.map(({ picture }) => picture.level ?? NaN),
+    answers.map(({ image }) => image.level ?? NaN),
   );
   return Number.isNaN(correlation) ? 0 : correlation;
 }
 
-function countChosen(chosen: Collected['chosen']): NonNullable<RunSummary['questions']> {
+function summarizeChoices(chosen: Collected['chosen']): NonNullable<RunSummary['questions']> {
   const share = (rows: Collected['chosen']) =>
     rows.filter(({ right, answered }) => right === answered).length / rows.length;
   const by = CLEAR_CATEGORIES.map((category) => ({
     category,
-    rows: chosen.filter(({ picture }) => CATEGORY_OF_TYPE.get(picture.type ?? 0) === category),
+    rows: chosen.filter(({ image }) => CATEGORY_BY_TYPE.get(image.type ?? 0) === category),
   })).filter(({ rows }) => rows.length > 0);
   return {
     asked: chosen.length,
@@ -178,7 +182,7 @@ function countChosen(chosen: Collected['chosen']): NonNullable<RunSummary['quest
   };
 }
 
-/** Pairs within a fold: scores of other models are not compared. */
+/** Only pairs within a fold: scores of different models are not comparable. */
 function sumPairs(figures: readonly PairFigures[]): PairFigures {
   const pairs = figures.reduce((sum, fold) => sum + fold.pairs, 0);
   const right = figures.reduce((sum, fold) => sum + fold.right, 0);

@@ -1,4 +1,4 @@
-// The figures that an evaluation reports about scores and ratings, in one go.
+// Computes all agreement figures between scores and ratings.
 import { bootstrapInterval, type BootstrapOptions } from './bootstrap.ts';
 import { krcc, plcc, rmse, srcc } from './correlation.ts';
 import { applyLogistic, fitLogistic } from './logistic-fit.ts';
@@ -7,7 +7,7 @@ export interface Rated {
   score: number;
   /** The human rating, on its own scale. */
   mos: number;
-  /** Rows of one group are versions of one picture. */
+  /** Rows of one group are versions of one image. */
   group: string;
 }
 
@@ -15,21 +15,21 @@ export interface Agreement {
   count: number;
   srcc: number;
   krcc: number;
-  /** Of the bare scores. */
+  /** Without the logistic fit. */
   plcc_raw: number;
-  /** After the monotone logistic between scores and ratings, as the field reports it; so is RMSE, in units of the ratings. */
+  /** After the monotone logistic fit, as is customary; so is RMSE, in units of the ratings. */
   plcc: number;
   rmse: number;
-  /** 95 %, by drawing groups. */
+  /** 95 % bootstrap intervals over groups. */
   intervals: { srcc: [number, number] | null; plcc: [number, number] | null };
 }
 
-/** The curve has four parameters: with fewer pictures it would pass through all of them. */
-const LEAST_ROWS = 8;
+/** The curve has four parameters, so fewer images would be fitted almost exactly. */
+const MIN_FIT_ROWS = 8;
 
 export function measureAgreement(rows: readonly Rated[], options: BootstrapOptions = {}): Agreement {
   const [scores, ratings] = [rows.map(({ score }) => score), rows.map(({ mos }) => mos)];
-  const curve = rows.length >= LEAST_ROWS ? fitLogistic(scores, ratings) : null;
+  const curve = rows.length >= MIN_FIT_ROWS ? fitLogistic(scores, ratings) : null;
   const fitted = rows.map((row) => ({ ...row, score: curve ? applyLogistic(curve, row.score) : row.score }));
   const mapped = fitted.map(({ score }) => score);
   const groups = groupRows(fitted);
@@ -50,7 +50,7 @@ export function measureAgreement(rows: readonly Rated[], options: BootstrapOptio
     plcc_raw: plcc(scores, ratings),
     plcc: curve ? plcc(mapped, ratings) : NaN,
     rmse: curve ? rmse(mapped, ratings) : NaN,
-    // The curve is monotone, so that ranks are those of the bare scores; it is not fitted anew in each round.
+    // The curve is monotone, so ranks are unchanged; it is not refitted in each round.
     intervals: { srcc: interval(srcc), plcc: interval(plcc) },
   };
 }

@@ -1,4 +1,4 @@
-// How much a figure would vary with other pictures: percentile intervals from resampled data, whole groups at a time.
+// Bootstrap percentile intervals, resampling whole groups.
 import { createRandom } from './random.ts';
 
 export interface BootstrapOptions {
@@ -9,8 +9,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * `groups`: rows that belong together (versions of one picture) are drawn together, since they are not independent of each other.
- * Rounds in which the figure is not defined are left out; null when there are none left.
+ * `groups`: versions of one image are drawn together, since they are not independent.
+ * Rounds in which the figure is undefined are skipped; null if none is left.
  */
 export function bootstrapInterval<Row>(
   groups: readonly (readonly Row[])[],
@@ -28,7 +28,7 @@ export function bootstrapInterval<Row>(
   return [quantile(figures, (1 - level) / 2), quantile(figures, (1 + level) / 2)];
 }
 
-/** Of sorted values, straight lines between them. */
+/** Of sorted values, with linear interpolation. */
 export function quantile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = Math.floor(place);

@@ -1,11 +1,11 @@
-// How well predictions follow ratings: rank and linear correlation, and the error that is left.
+// Rank and linear correlation and RMSE between predictions and ratings.
 
-/** Spearman's ρ: Pearson's r of the ranks, ties at their mean rank. NaN where one side does not vary. */
+/** Spearman's ρ: Pearson's r of the ranks, with mean ranks for ties. NaN if one side is constant. */
 export function srcc(predicted: readonly number[], rated: readonly number[]): number {
-  return plcc(ranksOf(predicted), ranksOf(rated));
+  return plcc(computeRanks(predicted), computeRanks(rated));
 }
 
-/** Pearson's r. NaN where one side does not vary. */
+/** Pearson's r. NaN if one side is constant. */
 export function plcc(predicted: readonly number[], rated: readonly number[]): number {
   requireSameLength(predicted, rated);
   const [meanP, meanR] = [mean(predicted), mean(rated)];
@@ -19,7 +19,7 @@ export function plcc(predicted: readonly number[], rated: readonly number[]): nu
   return ownP === 0 || ownR === 0 ? NaN : Math.max(-1, Math.min(1, both / Math.sqrt(ownP * ownR)));
 }
 
-/** Kendall’s τ-b: pairs in the same order less pairs in the other, ties allowed for; by counting inversions, not by looking at every pair. */
+/** Kendall's τ-b, in O(n log n) by counting inversions. */
 export function krcc(predicted: readonly number[], rated: readonly number[]): number {
   requireSameLength(predicted, rated);
   const order = predicted
@@ -30,7 +30,7 @@ export function krcc(predicted: readonly number[], rated: readonly number[]): nu
   const tiedP = countTies(predicted);
   const tiedR = countTies(rated);
   const tiedBoth = countTies(predicted.map((value, index) => `${value} ${at(rated, index)}`));
-  // Of all pairs that are tied on neither side, those in the wrong order are the swaps of a merge sort.
+  // Discordant pairs among those tied on neither side are the inversions counted by a merge sort.
   const concordantLessDiscordant = pairs - tiedP - tiedR + tiedBoth - 2 * countInversions(inOrder);
   return concordantLessDiscordant / Math.sqrt((pairs - tiedP) * (pairs - tiedR));
 }
@@ -40,8 +40,8 @@ export function rmse(predicted: readonly number[], rated: readonly number[]): nu
   return Math.sqrt(mean(predicted.map((value, index) => (value - at(rated, index)) ** 2)));
 }
 
-/** 1 for the smallest; equal values share the mean of their places. */
-export function ranksOf(values: readonly number[]): number[] {
+/** 1 for the smallest; equal values share their mean rank. */
+export function computeRanks(values: readonly number[]): number[] {
   const order = values.map((_, index) => index).sort((a, b) => at(values, a) - at(values, b));
   const ranks = new Array<number>(values.length).fill(0);
   for (let start = 0; start < order.length;) {
@@ -62,7 +62,6 @@ function countTies(values: readonly (number | string)[]): number {
   return [...counts.values()].reduce((sum, count) => sum + (count * (count - 1)) / 2, 0);
 }
 
-/** Pairs whose first is larger than their second. */
 function countInversions(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const middle = values.length >> 1;
@@ -81,7 +80,7 @@ function countInversions(values: readonly number[]): number {
 
 function requireSameLength(left: readonly unknown[], right: readonly unknown[]): void {
   if (left.length !== right.length)
-    throw new RangeError(`Expected as many ratings as predictions, ${left.length}, but received ${right.length}`);
+    throw new RangeError(`Expected ${left.length} ratings, one per prediction, but received ${right.length}`);
 }
 
 const at = (values: readonly number[], index: number): number => values[index] ?? NaN;

@@ -1,26 +1,26 @@
-// The curve between scores and ratings that the field reports PLCC and RMSE after: a monotone four-parameter logistic, by least squares.
+// Least-squares fit of the monotone four-parameter logistic that precedes PLCC and RMSE.
 
 export interface Logistic {
   /** Rating at the lower and at the upper end. */
   low: number;
   high: number;
-  /** Where it is half way, and how wide the step is; negative where higher scores mean lower ratings. */
+  /** Score at half height, and width of the step; negative if higher scores mean lower ratings. */
   middle: number;
   width: number;
 }
 
-const ROUNDS = 200;
+const MAX_ROUNDS = 200;
 
-/** f(x) = low + (high − low) / (1 + e^(−(x − middle)/width)). Levenberg–Marquardt from the data's own extremes: no chance, no random start. */
+/** f(x) = low + (high − low) / (1 + e^(−(x − middle)/width)). Levenberg–Marquardt, started from the extremes of the data: deterministic. */
 export function fitLogistic(scores: readonly number[], ratings: readonly number[]): Logistic {
   if (scores.length !== ratings.length || scores.length < 4)
     throw new RangeError(
-      `Expected at least four scores with a rating each but received ${scores.length} and ${ratings.length}`,
+      `Expected at least four scores with one rating each but received ${scores.length} and ${ratings.length}`,
     );
-  let parameters = startFrom(scores, ratings);
+  let parameters = initialParameters(scores, ratings);
   let error = squaredError(parameters, scores, ratings);
   let damping = 1e-2;
-  for (let round = 0; round < ROUNDS && damping < 1e12; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS && damping < 1e12; round += 1) {
     const step = solve(...normalEquations(parameters, scores, ratings, damping));
     const next = parameters.map((value, index) => value + (step[index] ?? 0));
     const nextError = squaredError(next, scores, ratings);
@@ -41,7 +41,7 @@ export const applyLogistic = ({ low, high, middle, width }: Logistic, score: num
 
 const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z));
 
-function startFrom(scores: readonly number[], ratings: readonly number[]): number[] {
+function initialParameters(scores: readonly number[], ratings: readonly number[]): number[] {
   const count = scores.length;
   const [meanS, meanR] = [sum(scores) / count, sum(ratings) / count];
   const spread = Math.sqrt(sum(scores.map((value) => (value - meanS) ** 2)) / count) || 1;
@@ -88,7 +88,7 @@ function normalEquations(
   ];
 }
 
-/** Gauss elimination with pivots; a parameter that nothing depends on stays where it is. */
+/** Gaussian elimination with pivoting; a parameter without influence is not changed. */
 function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, right[index] ?? 0]);
   const size = rows.length;

@@ -1,9 +1,9 @@
-// Seeded chance for evaluations: the same seed, the same splits, samples and intervals.
+// A seeded random generator: the same seed gives the same splits, samples and intervals.
 
 /** Uniform in [0, 1). */
 export type Random = () => number;
 
-/** A 32-bit generator by Weyl steps and multiply-and-shift mixing; plenty for resampling. */
+/** A 32-bit Weyl sequence with multiply-and-shift mixing; good enough for resampling. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -15,7 +15,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** In an order of chance; the input stays as it is. */
+/** Returns a shuffled copy. */
 export function shuffle<T>(items: readonly T[], random: Random): T[] {
   const shuffled = [...items];
   for (let last = shuffled.length - 1; last > 0; last -= 1) {

@@ -1,49 +1,45 @@
-// The answers of a route for its OpenAPI description: a sentence and the headers per status, one schema for all problems, the id that joins them to a request.
+// Responses of the OpenAPI descriptions: a text and headers for each status, one schema for all problems.
 import Type, { type TSchema } from 'typebox';
 import { Problem } from '../../schemas/responses/problem.ts';
 
-const MEANINGS = {
-  400: 'The request cannot be read.',
-  404: 'There is nothing of that name.',
-  408: 'The request came too slowly.',
-  409: 'The id is taken, or the assessment is being worked on; Retry-After then says when to try again.',
-  412: 'The answer is the one whose ETag you sent in If-None-Match.',
+const STATUS_TEXT = {
+  400: 'Malformed request.',
+  404: 'Not found.',
+  408: 'The request body arrived too slowly.',
+  409: 'The assessment id already exists, or the assessment is still running; Retry-After then says when to try again.',
+  412: 'The ETag in If-None-Match is current.',
   413: 'Too many bytes, pixels, files or fields.',
-  415: 'A content type or image format that is not accepted.',
-  422: 'The input does not fit, or the file is no readable picture.',
-  500: 'Our fault.',
+  415: 'Unsupported content type or image format.',
+  422: 'Validation failed, or the file is not a readable image.',
+  500: 'Internal server error.',
   502: 'The reasoner or the tools failed.',
-  503: 'Busy, stopping, or the tools or the store of checkpoints are not available; Retry-After says when to try again.',
-  504: 'It took too long.',
+  503: 'Busy, shutting down, or tools or checkpoint store unavailable; Retry-After says when to try again.',
+  504: 'Timeout.',
 } as const;
-type Status = keyof typeof MEANINGS;
+type Status = keyof typeof STATUS_TEXT;
 
-/** Of a request that may name itself. */
-export const OWN_REQUEST_ID = {
+export const REQUEST_ID_PARAM = {
   'x-request-id': Type.Optional(
     Type.String({
-      description:
-        'Your own id of this request, 1 to 128 of A–Z a–z 0–9 _ . : -; anything else is replaced by a new one.',
+      description: 'Your own id for this request, 1 to 128 of A–Z a–z 0–9 _ . : -; any other value is replaced.',
     }),
   ),
 };
 
-/** Every answer of every route has it. */
 export const REQUEST_ID_HEADER = {
   'x-request-id': {
     type: 'string',
-    description: 'Id of this request, as in the logs: yours when you sent an acceptable one.',
+    description: 'Id of this request, as in the logs: your own if you sent a valid one.',
   },
 } as const;
 
-const FURTHER_HEADERS: Partial<Record<Status, Record<string, { type: string; description: string }>>> = {
-  409: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again, when that makes sense.' } },
-  412: { etag: { type: 'string', description: 'Of the answer that you have.' } },
-  503: { 'retry-after': { type: 'integer', description: 'Seconds after which to try again.' } },
+const STATUS_HEADERS: Partial<Record<Status, Record<string, { type: string; description: string }>>> = {
+  409: { 'retry-after': { type: 'integer', description: 'Seconds to wait before a retry, if one makes sense.' } },
+  412: { etag: { type: 'string', description: 'The current ETag.' } },
+  503: { 'retry-after': { type: 'integer', description: 'Seconds to wait before a retry.' } },
 };
 
-/** A good answer: what it is, and its body. */
-export function answer<S extends TSchema, M extends string = 'application/json'>(
+export function jsonResponse<S extends TSchema, M extends string = 'application/json'>(
   description: string,
   schema: S,
   media = 'application/json' as M,
@@ -51,14 +47,14 @@ export function answer<S extends TSchema, M extends string = 'application/json'>
   return { description, headers: REQUEST_ID_HEADER, content: { [media]: { schema } } as Record<M, { schema: S }> };
 }
 
-export function problems<S extends Status>(...statuses: S[]) {
+export function problemResponses<S extends Status>(...statuses: S[]) {
   const entries = statuses.map(
     (status) =>
       [
         status,
         {
-          description: MEANINGS[status],
-          headers: { ...REQUEST_ID_HEADER, ...FURTHER_HEADERS[status] },
+          description: STATUS_TEXT[status],
+          headers: { ...REQUEST_ID_HEADER, ...STATUS_HEADERS[status] },
           content: { 'application/problem+json': { schema: Problem } },
         },
       ] as const,

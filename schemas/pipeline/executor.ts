@@ -1,6 +1,6 @@
-// Stage 2 of the flow: the evidence that the executor gathers, and the log of every tool that ran for it.
+// The executor's output: the evidence, and the log of every tool execution.
 import Type, { type Static, type TSchema } from 'typebox';
-import { issue, pointer, type Issue } from '../validation/explain.ts';
+import { issue, escapePointer, type Issue } from '../validation/explain.ts';
 import { defineModel, type RuleContext } from '../validation/model.ts';
 import {
   ByCategory,
@@ -17,12 +17,8 @@ import {
 export const DistortionAnalysis = defineModel(
   'DistortionAnalysis',
   Type.Object(
-    {
-      type: DistortionCategory,
-      severity: Severity,
-      explanation: NonBlank('What is seen, in a sentence that quotes the evidence.'),
-    },
-    { additionalProperties: false, description: 'How strong one distortion is and why.' },
+    { type: DistortionCategory, severity: Severity, explanation: NonBlank('Explanation that quotes the evidence.') },
+    { additionalProperties: false, description: 'Severity of one distortion, with an explanation.' },
   ),
   {
     examples: [
@@ -39,15 +35,15 @@ export const ToolExecutionLog = defineModel(
       tool_name: NonBlank('Registry name of the tool.'),
       object_name: NonBlank('Object of the query scope, or "Global".'),
       distortion: NonBlank('The distortion it was run for.'),
-      raw_score: Nullable(Type.Number(), "The tool's own value; null when it failed."),
+      raw_score: Nullable(Type.Number(), "The tool's raw value; null if it failed."),
       normalized_score: Nullable(
         Score('On the common scale.'),
-        'The value on the common scale, 1 (bad) to 5 (excellent); null when it failed.',
+        'The value on the common scale, 1 (bad) to 5 (excellent); null if it failed.',
       ),
-      execution_time: Type.Number({ minimum: 0, description: 'Run time in seconds; 0 when the result was cached.' }),
-      fallback: Type.Boolean({ default: false, description: 'True when it ran in place of a tool that failed.' }),
+      execution_time: Type.Number({ minimum: 0, description: 'Run time in seconds; 0 if the result was cached.' }),
+      fallback: Type.Boolean({ default: false, description: 'Whether it ran in place of a tool that failed.' }),
       error: Nullable(Type.String(), 'Why it failed, or null.'),
-      timestamp: Timestamp('When it ended.'),
+      timestamp: Timestamp('Time at which it ended.'),
     },
     { additionalProperties: false, description: 'One execution of one tool.' },
   ),
@@ -69,7 +65,7 @@ export const ToolExecutionLog = defineModel(
 );
 export type ToolExecutionLog = Static<typeof ToolExecutionLog>;
 
-/** Draft 2020-12 writes a tuple with prefixItems, which TypeBox's own Tuple does not. */
+/** Draft 2020-12 describes a tuple with prefixItems, which Type.Tuple does not emit. */
 const ToolAndScore = Type.Unsafe<[tool: string, score: number]>({
   type: 'array',
   prefixItems: [
@@ -103,10 +99,7 @@ export const ExecutorOutput = defineModel(
       ),
       tool_logs: Type.Array(ToolExecutionLog, { default: [], description: 'Every execution, failed ones included.' }),
     },
-    {
-      additionalProperties: false,
-      description: 'What the executor found. A subtask that was not asked for, or failed, is null.',
-    },
+    { additionalProperties: false, description: 'The evidence. A subtask that was not requested, or failed, is null.' },
   ),
   {
     check: (output, context) => [...checkObjects(output, context), ...checkTools(output, context)],
@@ -149,7 +142,7 @@ function checkObjects(
     Object.keys(output[field] ?? {})
       .filter((key) => !allowed.has(key))
       .map((key) =>
-        issue(`/${field}/${pointer(key)}`, `an object of the query scope (${[...allowed].join(', ')})`, key),
+        issue(`/${field}/${escapePointer(key)}`, `an object of the query scope (${[...allowed].join(', ')})`, key),
       ),
   );
 }
@@ -163,7 +156,7 @@ function checkTools(
     Object.entries(tools)
       .filter(([, tool]) => !knownTools.has(tool))
       .map(([distortion, tool]) =>
-        issue(`/selected_tools/${pointer(object)}/${distortion}`, 'a tool of the registry', tool),
+        issue(`/selected_tools/${escapePointer(object)}/${distortion}`, 'a tool of the registry', tool),
       ),
   );
 }

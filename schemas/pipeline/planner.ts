@@ -1,4 +1,4 @@
-// Stage 1 of the flow: what the planner is asked (PlannerInput) and what it decides (PlannerOutput).
+// The planner's input and output.
 import Type, { type Static } from 'typebox';
 import { issue, type Issue } from '../validation/explain.ts';
 import { defineModel, type RuleContext } from '../validation/model.ts';
@@ -30,13 +30,13 @@ export const PlannerOutput = defineModel(
       }),
       query_scope: Type.Union(
         [
-          Type.Array(NonBlank('An object or region of the picture, as the query calls it.'), { minItems: 1 }),
+          Type.Array(NonBlank('An object or region of the image, as named in the query.'), { minItems: 1 }),
           Type.Literal(GLOBAL),
         ],
-        { description: 'The objects asked about, or "Global" for the whole picture.' },
+        { description: 'The objects in question, or "Global" for the whole image.' },
       ),
       distortion_source: Type.Enum(['Explicit', 'Inferred'], {
-        description: 'Explicit: the query names distortions. Inferred: they have to be found.',
+        description: 'Explicit: the query names distortions. Inferred: they must be detected.',
       }),
       distortions: Nullable(
         ByObject(Type.Array(DistortionCategory), 'Object name or "Global" → categories.'),
@@ -51,7 +51,10 @@ export const PlannerOutput = defineModel(
       ),
       plan: PlanControlFlags,
     },
-    { additionalProperties: false, description: 'The plan: what is asked, about what, and which subtasks answer it.' },
+    {
+      additionalProperties: false,
+      description: 'The plan: type and scope of the query, and the subtasks that answer it.',
+    },
   ),
   {
     check: ({ required_tool }, { knownTools }) =>
@@ -91,10 +94,10 @@ export const PlannerInput = defineModel(
       reference_path: Nullable(Type.String({ minLength: 1 }), 'Path of the pristine reference image, or null.'),
       prior_context: Nullable(
         Type.Record(Type.String(), Type.Unknown()),
-        'What earlier turns of the conversation established, or null.',
+        'Results of earlier turns of the conversation, or null.',
       ),
     },
-    { additionalProperties: false, description: 'What the planner is given.' },
+    { additionalProperties: false, description: 'Input of the planner.' },
   ),
   {
     check: checkPaths,
@@ -111,8 +114,8 @@ function checkPaths(input: { image_path: string; reference_path: string | null }
   const issues: Issue[] = [];
   for (const field of ['image_path', 'reference_path'] as const) {
     const path = input[field];
-    const complaint = path === null ? null : check(path);
-    if (complaint !== null) issues.push(issue(`/${field}`, 'a readable image file', path, complaint));
+    const message = path === null ? null : check(path);
+    if (message !== null) issues.push(issue(`/${field}`, 'a readable image file', path, message));
   }
   return issues;
 }

@@ -1,4 +1,4 @@
-// The state that flows through the graph, as the requirements name it: each stage adds its output, nothing holds pixels.
+// The state of the graph, as the requirements name it: each stage adds its output; no field holds pixels.
 import Type, { type Static } from 'typebox';
 import { ExecutorOutput } from './executor.ts';
 import { defineModel } from '../validation/model.ts';
@@ -18,21 +18,19 @@ export const AgenticIQAState = defineModel(
   Type.Object(
     {
       query: NonBlank('The question about the image.'),
-      image_path: Type.String({ minLength: 1, description: 'Where the image lies; never part of a response.' }),
-      reference_path: Type.Optional(
-        Type.String({ minLength: 1, description: 'Where the reference lies, when one was given.' }),
-      ),
+      image_path: Type.String({ minLength: 1, description: 'Path of the image; never part of a response.' }),
+      reference_path: Type.Optional(Type.String({ minLength: 1, description: 'Path of the reference, if given.' })),
       plan: Type.Optional(PlannerOutput),
       executor_evidence: Type.Optional(ExecutorOutput),
       summarizer_result: Type.Optional(SummarizerOutput),
       error: Type.Optional(Type.String({ description: 'The latest error; a new one replaces it.' })),
       iteration_count: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'Replans asked for so far, starting at 0.' }),
+        Type.Integer({ minimum: 0, description: 'Replans requested so far, starting at 0.' }),
       ),
       max_replan_iterations: Type.Optional(
         Type.Integer({
           minimum: 0,
-          description: `Limit of the replanning loop (default ${DEFAULT_MAX_REPLAN_ITERATIONS}). A limit of N allows N − 1 replans: 0 and 1 allow none.`,
+          description: `Limit of the replanning loop (default ${DEFAULT_MAX_REPLAN_ITERATIONS}). A limit of N allows N − 1 replans; 0 and 1 allow none.`,
         }),
       ),
       replan_history: Type.Optional(
@@ -42,7 +40,7 @@ export const AgenticIQAState = defineModel(
         }),
       ),
     },
-    { additionalProperties: false, description: 'What the pipeline knows at one moment.' },
+    { additionalProperties: false, description: 'State of the pipeline.' },
   ),
   {
     examples: [

@@ -1,4 +1,4 @@
-// Stage 3 of the flow: the verdict, or the request for another round.
+// The summarizer's output: the answer, or a request to replan.
 import Type, { type Static } from 'typebox';
 import { defineModel, type RuleContext } from '../validation/model.ts';
 import { NonBlank, Nullable } from '../vocabulary.ts';
@@ -10,18 +10,18 @@ export const SummarizerOutput = defineModel(
   Type.Object(
     {
       final_answer: NonBlank('The level word ("Good"), the letter of an answer option ("B"), or a short answer.'),
-      quality_reasoning: NonBlank('The explanation, resting on the evidence.'),
+      quality_reasoning: NonBlank('The explanation, based on the evidence.'),
       need_replan: Type.Boolean({
         default: false,
-        description: 'Whether the evidence does not suffice and another round is asked for.',
+        description: 'Whether the evidence is insufficient and a replan is requested.',
       }),
       replan_reason: Nullable(
         Type.String(),
-        `What is missing when need_replan is true ("${NO_REASON}" if nobody said), else null.`,
+        `What is missing if need_replan is true ("${NO_REASON}" if not stated), else null.`,
       ),
       used_evidence: Nullable(
         Type.Record(Type.String(), Type.Unknown()),
-        'The pieces of evidence that the answer rests on, or null.',
+        'The evidence that the answer is based on, or null.',
       ),
     },
     { additionalProperties: false, description: 'The answer and its reasons.' },

@@ -1,7 +1,7 @@
-// The door of comparisons: what POST /compare takes. Files are handles by the time this schema sees them (see src/uploads/compare-form.ts).
+// The request of POST /compare. Uploaded files are replaced by handles before validation (src/uploads/compare-form.ts).
 import Type, { type Static } from 'typebox';
 import { AssessRequest, Base64File, DEFAULT_QUERY, example, File } from './assess.ts';
-import { EXAMPLE_PICTURE, EXAMPLE_PICTURE_BLURRED } from './example-image.ts';
+import { EXAMPLE_IMAGE, EXAMPLE_IMAGE_BLURRED } from './example-image.ts';
 import { NonBlank } from '../vocabulary.ts';
 
 export const MIN_COMPARED = 2;
@@ -11,7 +11,7 @@ const { align, backend } = AssessRequest.properties;
 
 const plainFields = {
   query: Type.Optional(
-    NonBlank('The question, asked about every picture alike. The ranking is by the quality scores of the answers.', {
+    NonBlank('The question, asked about every image. Images are ranked by the quality scores of the answers.', {
       maxLength: 20_000,
       ...example(DEFAULT_QUERY),
     }),
@@ -22,40 +22,35 @@ const plainFields = {
 
 export const CompareRequest = Type.Object(
   {
-    images: Type.Array(File('A picture to compare.'), {
+    images: Type.Array(File('An image to compare.'), {
       ...COUNT,
       description:
-        'Two to eight pictures: the field repeated, a file each. They are called picture 1, 2, … in this order.',
+        'Two to eight images, one file per repeated field. They are called image 1, image 2, … in this order.',
     }),
-    reference: Type.Optional(
-      File('The pristine original that all of them are versions of, of their size, for full-reference tools.'),
-    ),
+    reference: Type.Optional(File('The pristine original of all images, of the same size, for full-reference tools.')),
     ...plainFields,
   },
-  { additionalProperties: false, description: 'Which of these pictures is the best?' },
+  { additionalProperties: false, description: 'Which of these images is the best?' },
 );
 export type CompareRequest = Static<typeof CompareRequest>;
 
 export const CompareJsonRequest = Type.Object(
   {
-    images: Type.Array(Base64File('A picture to compare.'), {
+    images: Type.Array(Base64File('An image to compare.'), {
       ...COUNT,
-      description: 'Two to eight pictures. They are called picture 1, 2, … in this order.',
+      description: 'Two to eight images. They are called image 1, image 2, … in this order.',
     }),
     reference: Type.Optional(
-      Base64File('The pristine original that all of them are versions of, of their size, for full-reference tools.'),
+      Base64File('The pristine original of all images, of the same size, for full-reference tools.'),
     ),
     ...plainFields,
   },
   {
     additionalProperties: false,
-    description: 'Which of these pictures is the best? Files as base64.',
+    description: 'Which of these images is the best? Files as base64.',
     examples: [
-      { images: [{ base64: EXAMPLE_PICTURE }, { base64: EXAMPLE_PICTURE_BLURRED }], query: DEFAULT_QUERY },
-      {
-        images: [{ base64: EXAMPLE_PICTURE_BLURRED }, { base64: EXAMPLE_PICTURE }],
-        reference: { base64: EXAMPLE_PICTURE },
-      },
+      { images: [{ base64: EXAMPLE_IMAGE }, { base64: EXAMPLE_IMAGE_BLURRED }], query: DEFAULT_QUERY },
+      { images: [{ base64: EXAMPLE_IMAGE_BLURRED }, { base64: EXAMPLE_IMAGE }], reference: { base64: EXAMPLE_IMAGE } },
     ],
   },
 );

@@ -1,9 +1,9 @@
-// A picture for the examples of the documentation: small enough to read past, real enough to be assessed.
+// Small images for the examples in the API documentation; the service can assess them.
 
 /** 96 × 96 pixels of WebP, as base64. */
-export const EXAMPLE_PICTURE =
+export const EXAMPLE_IMAGE =
   'UklGRtgBAABXRUJQVlA4IMwBAAAwEQCdASpgAGAAPzGIt1Ouqauis5OsAdAmCWYAyfiJDSDjlUTu6yB5lbGfL+XwoGIqwLcv238OHg084cOsDV6QqssVFI8kTPFtfbLwKvJE2QV1uq8okoNheYsbXJSKiI0sU08aWInZhG4BCp/tboKQ3l0Y3+UGFjcKD85m4DyeO7NyD4lZOCx4mW1ku5kzidIgAAD+p3cFd0hWvUd2EeLJcewfdL0BAbKjO1KA90453J7oMdylz4/A3SxuaM1co5PQZQAwnmBRmtzcILkHRdeXHvEETtLEk289yGtXbdJsjPQNtRvnvpYVtUXa7CgqEcK0Q2WcBrxR+UDgzv3L+F+nguj9tAPVsDLurW9abcs3GeKoD3U7uLVEHa2l2pWaQVurLU0GIL6EmJehnWrQ4rggQWFBLCFKAQeayEnJXHUDywQBUS5H+saaik2j6XRUzU1JCjL7EQKx8OxqpsLczwrXcf5hpaPv/+Nlv3AjWWfhEpMOPdNj42hHZnzkUpxKtXEPSdVpFna5lEZR5U0f9Okw1/TAF/lfx8wqyR2uHa4KQsJsJcMDtwv6jQSNsl0XwxvdGpWOQ+QKM2mXBFuGp3YgXBMKSwu9rUuHCAAA';
 
-/** The same, out of focus. */
-export const EXAMPLE_PICTURE_BLURRED =
+/** The same image, blurred. */
+export const EXAMPLE_IMAGE_BLURRED =
   'UklGRhICAABXRUJQVlA4IAYCAADQEgCdASpgAGAAPsVUo0unpSOhs5aMAPAYiUAXdkgLz9RC8wn6B8uHv+le5HzONQIA2zCZH4ydO1t8WjYby5aaXV5l0dJBviMb8lgzvHwv6xad7oUALgk/eLfW+SPQI7PIa2XmR8usmHeQy/WvXtSEBYDYgMh1BJcqSP79+0/ykiB4rlyG6ge0fGMAwOv1o8s1OMuC18EUazE8rlLcmwAA/smWTfUqpOiAs5svZUXVN02dBWf8XmDOM8POd2YCDgr87+gr8pVUGlEOPtXOVbEx9/63Tpl7w1YoMvFxXy3sHhhFZbfeZUoi6HDUKUp+THi8jteYiCi3cLJrWjgv1ToFk7W+WhfZL/QeYQkNFVLwzsXUJUAz+SobJiycpQ1ljUGWly8Hg1z6TBbI3gic38DxTbF5byyPWO3s3zgWy2gpOVJym0LZhdurVLvJf22zqFQxkKlhb9yGDT3KA6EMnWqUAw7doZnxZDwi9Feq/JQ832R91II+FsOCoqEXPMP68aZ+socqX5wn/lBG5TZT2v/YkOZPfRHVuVnmNICqnZ7Ca+9yg7uiN2AZlO5sR5HvXYgbG/xJ7BV4jR5rUhusUWawaAYMyVnyfJ7ml9bewDFJWzywum+WzxJtsJxKNRQCzPGAg3Z0lu7z0M0Q8jAtOP4RJaX+Obe8zgm4vvJs74UpTDhrwt14AA==';

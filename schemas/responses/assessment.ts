@@ -1,4 +1,4 @@
-// The answer of POST /assess: the final state, the fused score, what it rests on. Every key is always present.
+// The response of POST /assess: the final state, the fused score, and the diagnostics. Every key is always present.
 import Type, { type Static } from 'typebox';
 import { ExecutorOutput } from '../pipeline/executor.ts';
 import { defineModel } from '../validation/model.ts';
@@ -10,13 +10,13 @@ const closed = { additionalProperties: false } as const;
 
 export const ImageInfo = Type.Object(
   {
-    sha256: Type.String({ description: 'Of the uploaded bytes.' }),
-    width: Type.Integer({ description: 'Pixels, upright.' }),
-    height: Type.Integer({ description: 'Pixels, upright.' }),
-    format: Type.String({ description: 'Found in the bytes: jpeg, png, webp, …' }),
+    sha256: Type.String({ description: 'SHA-256 of the uploaded bytes.' }),
+    width: Type.Integer({ description: 'Width in pixels, upright.' }),
+    height: Type.Integer({ description: 'Height in pixels, upright.' }),
+    format: Type.String({ description: 'Format found in the bytes: jpeg, png, webp, …' }),
     bytes: Type.Integer({ description: 'Size of the upload.' }),
     notes: Type.Array(Type.String(), {
-      description: 'What was changed before measuring: orientation, profile, alpha, resize.',
+      description: 'Changes made before measuring: orientation, profile, alpha, resize.',
     }),
   },
   { ...closed, description: 'The image as received.' },
@@ -49,19 +49,19 @@ export const QualityScore = Type.Object(
     level: Level,
     interval: OrNull(
       Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
-      '80 % interval of the score, or null where none is known.',
+      '80 % interval of the score, or null if none is known.',
     ),
     method: Type.Enum([...FUSION_METHODS], {
-      description: "Where the reasoner's probabilities come from; tools_only when it gave none.",
+      description: "Source of the reasoner's probabilities; tools_only if it gave none.",
     }),
     tool_mean: OrNull(
       Score('Mean of the distinct lead tools.'),
-      'Mean score of the distinct lead tools, or null without one.',
+      'Mean score of the distinct lead tools; null without one.',
     ),
-    weights: perLevel('α: how well each level agrees with the tools.'),
-    probabilities: perLevel("p: the reasoner's probability of each level; equal when it gave none."),
+    weights: perLevel('α: agreement of each level with the tools.'),
+    probabilities: perLevel("p: the reasoner's probability of each level; equal if it gave none."),
   },
-  { ...closed, description: 'One number for the whole answer.' },
+  { ...closed, description: 'The overall quality score.' },
 );
 export type QualityScore = Static<typeof QualityScore>;
 
@@ -82,15 +82,18 @@ export const PLACES = [
 
 export const Place = Type.Object(
   {
-    where: Type.Enum([...PLACES], { description: 'Where it is strongest, in the object or picture it was found in.' }),
+    where: Type.Enum([...PLACES], {
+      description: 'Where it is strongest, relative to the object or image in which it was found.',
+    }),
     grid: Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
       minItems: 9,
       maxItems: 9,
-      description: 'How bad each ninth is, row by row from the upper left: 0 nothing, 1 as bad as the map can say.',
+      description:
+        'How bad each ninth is, row by row from the upper left: 0 perfect, 1 the worst that the map can show.',
     }),
-    map: NonBlank('The local map it was read from.'),
+    map: NonBlank('The local map that it was derived from.'),
   },
-  { ...closed, description: 'Where in the picture.' },
+  { ...closed, description: 'Location in the image.' },
 );
 export type Place = Static<typeof Place>;
 
@@ -101,21 +104,18 @@ export const Finding = Type.Object(
     severity: Severity,
     strength: OrNull(
       Type.Number({ minimum: 0, maximum: 5 }),
-      'The same on a continuous scale: slight from 1, moderate from 2, severe from 3, extreme from 4; null where the reasoner gives none.',
+      'Severity on a continuous scale: slight from 1, moderate from 2, severe from 3, extreme from 4; null if the reasoner gives none.',
     ),
-    confidence: OrNull(
-      Type.Number({ minimum: 0, maximum: 1 }),
-      'How sure the reasoner is of it, or null where it did not say.',
-    ),
+    confidence: OrNull(Type.Number({ minimum: 0, maximum: 1 }), 'Confidence of the reasoner; null if it gave none.'),
     measurements: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]), {
-      description: 'The measurements it rests on.',
+      description: 'The measurements it is based on.',
     }),
-    sides: Type.Record(Type.String(), Severity, {
-      description: 'How severe each side of it is, where sides are told apart: underexposure and overexposure, …',
+    variants: Type.Record(Type.String(), Severity, {
+      description: 'Severity of each variant that the measurements tell apart, such as underexposure and overexposure.',
     }),
-    place: OrNull(Place, 'Where it is strongest, for questions whose answer says so; null where no map shows it.'),
+    place: OrNull(Place, 'Where it is strongest, for questions whose answer includes it; null if no map shows it.'),
   },
-  { ...closed, description: 'A distortion that was looked at.' },
+  { ...closed, description: 'A distortion that was examined.' },
 );
 export type Finding = Static<typeof Finding>;
 
@@ -132,7 +132,7 @@ export const ToolDiagnostic = Type.Object(
     cached: Type.Boolean({ description: 'Whether the value came from the cache.' }),
     calibration_version: Type.String({ description: 'Version of the calibration.' }),
   },
-  { ...closed, description: 'How one tool value came about.' },
+  { ...closed, description: 'Details of one tool value.' },
 );
 export type ToolDiagnostic = Static<typeof ToolDiagnostic>;
 
@@ -140,28 +140,26 @@ const LocalMap = Type.Object(
   {
     tool_name: Type.String({ description: 'Registry name, or name of a measurement.' }),
     object_name: Type.String({ description: 'Object, or "Global".' }),
-    media_type: Type.String({ description: 'Of the map: image/png.' }),
-    width: Type.Integer({ description: 'Pixels of the map.' }),
-    height: Type.Integer({ description: 'Pixels of the map.' }),
-    base64: Type.String({ description: 'The map itself.' }),
+    media_type: Type.String({ description: 'Media type of the map: image/png.' }),
+    width: Type.Integer({ description: 'Width of the map in pixels.' }),
+    height: Type.Integer({ description: 'Height of the map in pixels.' }),
+    base64: Type.String({ description: 'The map as base64.' }),
   },
-  { ...closed, description: 'Where in the picture a tool found what.' },
+  { ...closed, description: 'A local map: where in the image a tool found distortions.' },
 );
 
 export const Diagnostics = Type.Object(
   {
     plan_confidence: OrNull(
       Type.Number({ minimum: 0, maximum: 1 }),
-      'How sure the planner is that it understood the query.',
+      'Probability that the planner understood the query.',
     ),
-    findings: Type.Array(Finding, { description: 'Distortions looked at, worst first.' }),
+    findings: Type.Array(Finding, { description: 'Examined distortions, worst first.' }),
     tools: Type.Array(ToolDiagnostic, { description: 'Tools run.' }),
-    maps: Type.Array(LocalMap, { description: 'Local maps that were asked for.' }),
-    notes: Type.Array(Type.String(), {
-      description: 'What else a careful reader should know, such as why there is no score.',
-    }),
+    maps: Type.Array(LocalMap, { description: 'The requested local maps.' }),
+    notes: Type.Array(Type.String(), { description: 'Remarks, such as why there is no score.' }),
   },
-  { ...closed, description: 'What the answer rests on.' },
+  { ...closed, description: 'What the answer is based on.' },
 );
 export type Diagnostics = Static<typeof Diagnostics>;
 
@@ -169,32 +167,32 @@ const used = {
   calls: Type.Integer({ description: 'Model calls.' }),
   input_tokens: Type.Integer({ description: 'Tokens sent.' }),
   output_tokens: Type.Integer({ description: 'Tokens received.' }),
-  cost_usd: Type.Number({ description: 'Cost in US dollars, at the prices of the back-end table.' }),
+  cost_usd: Type.Number({ description: 'Cost in US dollars, at the prices in configs/model_backends.yaml.' }),
 };
-const RoleUsage = Type.Object(used, { ...closed, description: 'What one role of the pipeline cost.' });
+const RoleUsage = Type.Object(used, { ...closed, description: 'Model usage of one role of the pipeline.' });
 const FailedAttempt = Type.Object(
   {
-    role: Type.Enum(['planner', 'executor', 'summarizer'], { description: 'For whom the model was asked.' }),
+    role: Type.Enum(['planner', 'executor', 'summarizer'], { description: 'Role for which the model was called.' }),
     attempt: Type.Integer({ minimum: 1, description: 'Attempt with this back end, from 1.' }),
     backend: Type.String({ description: 'Name of the back end.' }),
     error_type: Type.String({ description: 'validation_error, timeout_error, api_error or internal_error.' }),
     message: Type.String({ description: 'What was wrong.' }),
     timestamp: Timestamp('When it failed.'),
   },
-  { ...closed, description: 'A model call that brought no valid answer.' },
+  { ...closed, description: 'A model call without a valid answer.' },
 );
 
 export const ModelUsage = Type.Object(
   {
     ...used,
-    cache_hits: Type.Integer({ description: 'Answers taken from the cache instead of a call.' }),
+    cache_hits: Type.Integer({ description: 'Answers taken from the cache.' }),
     roles: Type.Object(
       { planner: RoleUsage, executor: RoleUsage, summarizer: RoleUsage },
-      { ...closed, description: 'The same by role.' },
+      { ...closed, description: 'Usage by role.' },
     ),
     failed_attempts: Type.Array(FailedAttempt, { description: 'Calls that failed, in order.' }),
   },
-  { ...closed, description: 'What the model cost.' },
+  { ...closed, description: 'Model usage.' },
 );
 export type ModelUsage = Static<typeof ModelUsage>;
 
@@ -205,14 +203,14 @@ export const Metadata = Type.Object(
       {
         kind: Type.Enum(['embedded', 'vlm'], { description: 'embedded: rules and measurements, no model.' }),
         backend: Type.String({ description: 'Name of the back end.' }),
-        model: OrNull(Type.String(), 'Model that spoke, or null.'),
+        model: OrNull(Type.String(), 'Model that answered, or null.'),
       },
-      { ...closed, description: 'Who reasoned.' },
+      { ...closed, description: 'The reasoner.' },
     ),
     degraded: Type.Boolean({ description: 'Whether a fallback was used or a part failed.' }),
     degraded_reason: OrNull(Type.String(), 'Why, or null.'),
     timings_ms: Type.Record(Type.String(), Type.Number(), {
-      description: 'Time of each stage, of all sidecar calls, and in total.',
+      description: 'Duration of each stage, of all sidecar calls, and in total.',
     }),
     vlm: ModelUsage,
     cache: Type.Object(
@@ -220,7 +218,7 @@ export const Metadata = Type.Object(
         hits: Type.Integer({ description: 'Results taken from the cache.' }),
         misses: Type.Integer({ description: 'Results computed.' }),
       },
-      { ...closed, description: 'The tool cache, for this request.' },
+      { ...closed, description: 'Use of the tool cache by this request.' },
     ),
     versions: Type.Object(
       {
@@ -230,10 +228,10 @@ export const Metadata = Type.Object(
         sidecar: OrNull(Type.String(), 'The sidecar, or null when it was not reached.'),
         contract: Type.Integer({ description: 'Wire contract with the sidecar.' }),
       },
-      { ...closed, description: 'Versions behind this answer.' },
+      { ...closed, description: 'Versions that produced this answer.' },
     ),
   },
-  { ...closed, description: 'How the answer was made.' },
+  { ...closed, description: 'How the answer was produced.' },
 );
 export type Metadata = Static<typeof Metadata>;
 
@@ -248,14 +246,14 @@ export const Assessment = defineModel(
       plan: OrNull(PlannerOutput, 'The last plan.'),
       executor_evidence: OrNull(ExecutorOutput, 'The last evidence.'),
       summarizer_result: OrNull(SummarizerOutput, 'The last verdict.'),
-      iteration_count: Type.Integer({ minimum: 0, description: 'Replans asked for.' }),
+      iteration_count: Type.Integer({ minimum: 0, description: 'Replans requested.' }),
       max_replan_iterations: Type.Integer({
         minimum: 0,
         description: 'The limit in force. A limit of N allows N − 1 replans.',
       }),
       replan_history: Type.Array(Type.String(), { description: '"[Iteration 1] reason", the latest ten.' }),
-      error: OrNull(Type.String(), 'What failed on a replan; the last good result is kept.'),
-      quality_score: OrNull(QualityScore, 'The fused score, or null when neither a tool nor the reasoner gave one.'),
+      error: OrNull(Type.String(), 'Error of a failed replan; the last good result is kept.'),
+      quality_score: OrNull(QualityScore, 'The fused score; null if neither a tool nor the reasoner gave one.'),
       diagnostics: Diagnostics,
       metadata: Metadata,
     },

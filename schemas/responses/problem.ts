@@ -1,22 +1,22 @@
-// Every error, on every route: RFC 9457 problem details.
+// Problem details (RFC 9457), the body of every error response.
 import Type, { type Static } from 'typebox';
 
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: 'URI reference of the documentation of this code.' }),
+    type: Type.String({ description: 'URI reference to the documentation of this code.' }),
     title: Type.String({ description: 'The kind of problem.' }),
     status: Type.Integer({ description: 'HTTP status.' }),
-    detail: Type.String({ description: 'What happened and what to do, in a sentence.' }),
-    code: Type.String({ description: 'Stable code for programs, IQA_…' }),
-    request_id: Type.String({ description: 'For the logs.' }),
+    detail: Type.String({ description: 'What happened and what to do.' }),
+    code: Type.String({ description: 'Stable, machine-readable code (IQA_…).' }),
+    request_id: Type.String({ description: 'Identifies the request in the logs.' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
           path: Type.String({ description: 'JSON Pointer to the field.' }),
-          expected: Type.String({ description: 'What would have been right.' }),
-          received: Type.String({ description: 'What came.' }),
+          expected: Type.String({ description: 'What was expected.' }),
+          received: Type.String({ description: 'What was received.' }),
         }),
-        { description: 'Every failing field, when the input did not fit.' },
+        { description: 'All invalid fields, if validation failed.' },
       ),
     ),
   },

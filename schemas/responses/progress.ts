@@ -1,4 +1,4 @@
-// What an assessment tells on its way, one schema per named event of the stream; the last event is `result` or `error`.
+// The events of a streamed assessment, one schema per event name; the last event is `result` or `error`.
 import Type, { type Static } from 'typebox';
 import type { Assessment } from './assessment.ts';
 import { ExecutorOutput } from '../pipeline/executor.ts';
@@ -11,10 +11,10 @@ const closed = { additionalProperties: false } as const;
 
 export const AcceptedEvent = Type.Object(
   {
-    id: Type.String({ description: 'Identifier of the assessment that now begins.' }),
+    id: Type.String({ description: 'Identifier of the assessment.' }),
     request_id: Type.String({ description: 'Also in the X-Request-Id header and in the logs.' }),
   },
-  { ...closed, description: 'The pictures are readable and the run begins.' },
+  { ...closed, description: 'The images are readable and the run starts.' },
 );
 
 export const STAGES = ['planner', 'executor', 'summarizer'] as const;
@@ -22,16 +22,16 @@ export type StageName = (typeof STAGES)[number];
 
 export const StageEvent = Type.Object(
   {
-    stage: Type.Enum([...STAGES], { description: 'Which node of the pipeline.' }),
-    status: Type.Enum(['started', 'finished'], { description: 'Whether it begins or has ended.' }),
-    iteration: Type.Integer({ minimum: 0, description: 'Replans asked for so far.' }),
-    elapsed_ms: OrNull(Type.Number({ minimum: 0 }), 'What the stage took, once it has ended.'),
+    stage: Type.Enum([...STAGES], { description: 'Node of the pipeline.' }),
+    status: Type.Enum(['started', 'finished'], { description: 'Whether it started or finished.' }),
+    iteration: Type.Integer({ minimum: 0, description: 'Replans requested so far.' }),
+    elapsed_ms: OrNull(Type.Number({ minimum: 0 }), 'Duration of the stage, once it has finished.'),
     output: OrNull(
       Type.Union([PlannerOutput, ExecutorOutput, SummarizerOutput]),
-      'What it produced: plan, evidence or verdict; null while it works and when it failed.',
+      'Its output (plan, evidence or verdict); null when it starts or fails.',
     ),
   },
-  { ...closed, description: 'A stage of the pipeline began or ended.' },
+  { ...closed, description: 'A stage of the pipeline started or finished.' },
 );
 
 export const ToolProgressEvent = Type.Object(
@@ -43,7 +43,7 @@ export const ToolProgressEvent = Type.Object(
     cached: Type.Boolean({ description: 'Whether the value came from the cache.' }),
     error: OrNull(Type.String(), 'Why it failed, or null.'),
   },
-  { ...closed, description: 'A tool has run, or its value was found in the cache.' },
+  { ...closed, description: 'A tool has run, or its value was in the cache.' },
 );
 
 export type ProgressEvent =
@@ -52,11 +52,11 @@ export type ProgressEvent =
   | { event: 'tool'; data: Static<typeof ToolProgressEvent> };
 export type LastEvent = { event: 'result'; data: Assessment } | { event: 'error'; data: Problem };
 
-/** By name and in order, as the documentation tells them. */
+/** Event names in order, with their descriptions in the documentation. */
 export const STREAM_EVENTS = {
-  accepted: 'the pictures are readable and the run begins',
-  stage: 'planner, executor or summarizer began, or ended with its output',
-  tool: 'a tool has run, or its value was found in the cache',
+  accepted: 'the images are readable and the run starts',
+  stage: 'planner, executor or summarizer started, or finished with its output',
+  tool: 'a tool has run, or its value was in the cache',
   result: 'the assessment',
   error: 'a problem',
 } as const satisfies Record<(ProgressEvent | LastEvent)['event'], string>;

@@ -1,5 +1,5 @@
-// Turns a failed validation into sentences: walks schema and value together and names every field that does not fit.
-import { isDeepStrictEqual } from 'node:util';
+// Explains a failed validation: one sentence per invalid field. TypeBox decides what is valid; only the wording and the choice of a union's branch are ours.
+import { Check } from 'typebox/value';
 
 export interface Issue {
   /** JSON Pointer to the failing field; empty for the document itself. */
@@ -34,14 +34,13 @@ interface Schema {
 export function explain(schema: object, value: unknown, path = ''): Issue[] {
   const node = schema as Schema;
   if (node.anyOf) return explainUnion(node, value, path);
-  if (!hasType(node, value) || !isAllowed(node, value)) return [issue(path, describe(node), value)];
-  if (Array.isArray(value)) return explainArray(node, value, path);
-  if (isRecord(value)) return explainObject(node, value, path);
-  return fitsLimits(node, value) ? [] : [issue(path, describe(node), value)];
+  if (node.type === 'array' && Array.isArray(value)) return explainArray(node, value, path);
+  if (node.type === 'object' && isRecord(value)) return explainObject(node, value, path);
+  return Check(node, value) ? [] : [issue(path, describe(node), value)];
 }
 
 export function issue(path: string, expected: string, value: unknown, message?: string): Issue {
-  const received = show(value);
+  const received = formatValue(value);
   return {
     path,
     expected,
@@ -54,15 +53,15 @@ function explainUnion(node: Schema, value: unknown, path: string): Issue[] {
   const branches = node.anyOf ?? [];
   const results = branches.map((branch) => explain(branch, value, path));
   if (results.some((issues) => issues.length === 0)) return [];
-  // Where one branch has the value's own shape, its deeper complaints say more than "none of these".
+  // If the value has the shape of one branch, the issues inside it are more helpful than "none of these".
   const deeper = results.filter((issues) => issues.every((found) => found.path !== path));
-  const tagged = branches.findIndex((branch) => hasTagOf(branch, value));
+  const tagged = branches.findIndex((branch) => hasSameTag(branch, value));
   const best = deeper.length === 1 ? deeper[0] : results[tagged];
   return best ?? [issue(path, describe(node), value)];
 }
 
-/** Whether the branch is an object marked with a constant, as in { event: "tool" }, and the value carries the same mark. */
-function hasTagOf(branch: Schema, value: unknown): boolean {
+/** Whether branch and value are objects with the same discriminator, as in { event: "tool" }. */
+function hasSameTag(branch: Schema, value: unknown): boolean {
   const tags = Object.entries(branch.properties ?? {}).filter(([, property]) => property.const !== undefined);
   return isRecord(value) && tags.length > 0 && tags.every(([key, property]) => value[key] === property.const);
 }
@@ -81,68 +80,31 @@ function explainObject(node: Schema, value: Record<string, unknown>, path: strin
   const issues: Issue[] = [];
   for (const key of node.required ?? []) {
     if (value[key] === undefined)
-      issues.push(issue(`${path}/${pointer(key)}`, describe(node.properties?.[key] ?? {}), undefined));
+      issues.push(issue(`${path}/${escapePointer(key)}`, describe(node.properties?.[key] ?? {}), undefined));
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const at = `${path}/${pointer(key)}`;
-    const schema = schemaFor(node, key);
-    if (schema) issues.push(...explain(schema, item, at));
+    const keyPath = `${path}/${escapePointer(key)}`;
+    const schema = findSchema(node, key);
+    if (schema) issues.push(...explain(schema, item, keyPath));
     else if (node.additionalProperties === false)
-      issues.push(issue(at, expectedKeys(node), item, `Unexpected ${at}: expected ${expectedKeys(node)}`));
+      issues.push(issue(keyPath, describeKeys(node), item, `Unexpected ${keyPath}: expected ${describeKeys(node)}`));
   }
   return issues;
 }
 
-function schemaFor(node: Schema, key: string): Schema | undefined {
-  // Own keys only: "constructor" is no property of ours.
+function findSchema(node: Schema, key: string): Schema | undefined {
+  // Own keys only: "constructor" must not match an inherited property.
   if (node.properties && Object.hasOwn(node.properties, key)) return node.properties[key];
   const matched = Object.entries(node.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern).test(key));
   return matched?.[1] ?? (typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined);
 }
 
-function expectedKeys(node: Schema): string {
+function describeKeys(node: Schema): string {
   if (node.properties) return `only the fields ${Object.keys(node.properties).join(', ')}`;
   return Object.keys(node.patternProperties ?? {})
     .map((pattern) => (pattern === '\\S' ? 'non-blank keys' : `keys that match ${pattern}`))
     .join(' or ');
-}
-
-function hasType(node: Schema, value: unknown): boolean {
-  switch (node.type) {
-    case undefined:
-      return true;
-    case 'null':
-      return value === null;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isRecord(value);
-    case 'integer':
-      return Number.isInteger(value);
-    case 'number':
-      return Number.isFinite(value);
-    default:
-      return typeof value === node.type;
-  }
-}
-
-function isAllowed(node: Schema, value: unknown): boolean {
-  if (node.const !== undefined) return isDeepStrictEqual(node.const, value);
-  return !node.enum || node.enum.some((allowed) => isDeepStrictEqual(allowed, value));
-}
-
-function fitsLimits(node: Schema, value: unknown): boolean {
-  if (typeof value === 'number') return value >= (node.minimum ?? -Infinity) && value <= (node.maximum ?? Infinity);
-  if (typeof value !== 'string') return true;
-  if (node.format === 'date-time' && !isInstant(value)) return false;
-  // JSON Schema counts characters, JavaScript counts UTF-16 units.
-  const length = Array.from(value).length;
-  return (
-    length >= (node.minLength ?? 0) &&
-    length <= (node.maxLength ?? Infinity) &&
-    (node.pattern === undefined || new RegExp(node.pattern).test(value))
-  );
 }
 
 function describe(node: Schema): string {
@@ -163,31 +125,31 @@ function describe(node: Schema): string {
     case 'boolean':
       return 'true or false';
     default:
-      return `${node.type === 'integer' ? 'an integer' : 'a number'}${range(node.minimum, node.maximum)}`;
+      return `${node.type === 'integer' ? 'an integer' : 'a number'}${describeRange(node.minimum, node.maximum)}`;
   }
 }
 
 function describeArray(node: Schema): string {
   if (node.prefixItems) return `[${node.prefixItems.map(describe).join(', ')}]`;
   const of = typeof node.items === 'object' && node.items.type ? ` of ${node.items.type}s` : '';
-  return `an array${of}${range(node.minItems, node.maxItems, ' items')}`;
+  return `an array${of}${describeRange(node.minItems, node.maxItems, ' items')}`;
 }
 
 function describeString(node: Schema): string {
   if (node.format === 'date-time') return 'an ISO 8601 date-time';
-  if (node.pattern === '\\S') return `a non-blank string${range(undefined, node.maxLength, ' characters')}`;
+  if (node.pattern === '\\S') return `a non-blank string${describeRange(undefined, node.maxLength, ' characters')}`;
   const pattern = node.pattern ? ` that matches ${node.pattern}` : '';
-  return `a string${range(node.minLength, node.maxLength, ' characters')}${pattern}`;
+  return `a string${describeRange(node.minLength, node.maxLength, ' characters')}${pattern}`;
 }
 
-function range(low: number | undefined, high: number | undefined, unit = ''): string {
+function describeRange(low: number | undefined, high: number | undefined, unit = ''): string {
   if (low !== undefined && high !== undefined)
     return low === high ? ` of ${low}${unit}` : ` from ${low} to ${high}${unit}`;
   if (low !== undefined) return ` of at least ${low}${unit}`;
   return high === undefined ? '' : ` of at most ${high}${unit}`;
 }
 
-function show(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'bigint') return `${value}n`;
@@ -198,12 +160,5 @@ function show(value: unknown): string {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
-
-/** RFC 3339 with an offset, on a day that the calendar has: Date alone reads local time, and takes February 30 for March 2. */
-export function isInstant(text: string): boolean {
-  const [, year, month, day] =
-    /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
-  if (year === undefined || Number.isNaN(Date.parse(text))) return false;
-  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
-}
+/** RFC 6901. */
+export const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,27 +1,26 @@
-// The one small set of functions that serves every model: parse, serialize, compare, hash, publish as JSON Schema.
-import { createHash } from 'node:crypto';
+// Models: a TypeBox schema with a name and rules; parses input, and publishes the schema as JSON Schema.
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { explain, isInstant, isRecord, issue, pointer, type Issue } from './explain.ts';
+import { escapePointer, explain, isRecord, issue, type Issue } from './explain.ts';
 
-/** What the rules beyond types need from outside; a rule whose input is missing is not applied. */
+/** Inputs of the rules beyond types; a rule whose input is missing is not applied. */
 export interface RuleContext {
   /** Names of the tool registry. */
   knownTools?: ReadonlySet<string>;
   /** Object names of the plan; keys must be one of these or "Global". */
   objects?: readonly string[];
-  /** The disk, as far as `PlannerInput` may look at it. Returns the complaint, or null. */
+  /** Checks a path of `PlannerInput` on disk. Returns an error message, or null. */
   checkImagePath?: (path: string) => string | null;
   warn?: (message: string) => void;
 }
 
 export interface ModelRules<T> {
-  /** Runs before validation on a private copy: trims, fills. */
+  /** Runs before validation, on a copy: trims and fills in values. */
   normalise?: (draft: Record<string, unknown>, context: RuleContext) => void;
-  /** Runs on a value of the right type. */
+  /** Runs on a value that has passed type validation. */
   check?: (value: T, context: RuleContext) => Issue[];
   examples?: unknown[];
-  /** `output`: the JSON Schema describes what we write, so that every key is required. */
+  /** `output`: the JSON Schema describes what the service writes, so that every key is required. */
   publish?: 'input' | 'output';
 }
 
@@ -43,10 +42,10 @@ interface Definition {
   validator: Validator;
 }
 const definitions = new WeakMap<TSchema, Definition>();
-/** The same by the schema's properties, which Type.Optional's copy shares: so a model is known again inside another. */
+/** Keyed by the schema's `properties` object, which the copy made by Type.Optional shares: finds models nested in others. */
 const rulesByProperties = new WeakMap<object, ModelRules<never>>();
 
-/** Names a schema, and gives it its rules and examples. The schema itself stays plain JSON Schema. */
+/** Registers a name, rules and examples for a schema, which itself stays plain JSON Schema. */
 export function defineModel<S extends TSchema>(name: string, schema: S, rules: ModelRules<Static<S>> = {}): S {
   definitions.set(schema, { name, rules, validator: Compile(schema) });
   const { properties } = schema as Node;
@@ -55,7 +54,7 @@ export function defineModel<S extends TSchema>(name: string, schema: S, rules: M
 }
 
 export function parse<S extends TSchema>(schema: S, input: unknown, context: RuleContext = {}): Static<S> {
-  const { name, validator } = definitionOf(schema);
+  const { name, validator } = getDefinition(schema);
   const draft = prepare(schema, clone(input), context);
   if (!validator.Check(draft)) throw new ValidationError(name, explainFailure(schema, validator, draft));
   const issues = checkRules(schema, draft, context);
@@ -68,40 +67,23 @@ export function parseJson<S extends TSchema>(schema: S, text: string, context: R
   try {
     input = JSON.parse(text);
   } catch {
-    throw new ValidationError(definitionOf(schema).name, [issue('', 'valid JSON', text)]);
+    throw new ValidationError(getDefinition(schema).name, [issue('', 'valid JSON', text)]);
   }
   return parse(schema, input, context);
 }
 
-export function serialize<S extends TSchema>(schema: S, value: Static<S>, context: RuleContext = {}): string {
-  return JSON.stringify(parse(schema, value, context));
-}
-
-export const equals = (left: unknown, right: unknown): boolean => canonicalJson(left) === canonicalJson(right);
-
-/** The same value has the same hash, whatever the order of its keys. */
-export const hash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
-
-/** A bare Draft 2020-12 document, usable by any validator. */
-export function jsonSchemaOf(schema: TSchema): Record<string, unknown> {
-  const { name, rules } = definitionOf(schema);
+/** A Draft 2020-12 document for any validator. */
+export function buildJsonSchema(schema: TSchema): Record<string, unknown> {
+  const { name, rules } = getDefinition(schema);
   const body = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
   if (rules.publish !== 'output') relaxDefaults(body);
   const examples = rules.examples ? { examples: structuredClone(rules.examples) } : {};
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: name, ...body, ...examples };
 }
 
-export const examplesOf = (schema: TSchema): unknown[] => definitionOf(schema).rules.examples ?? [];
-
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : item,
-  );
-}
-
-function definitionOf(schema: TSchema): Definition {
+function getDefinition(schema: TSchema): Definition {
   const definition = definitions.get(schema);
-  if (!definition) throw new TypeError('Expected a schema made by defineModel');
+  if (!definition) throw new TypeError('Expected a schema created by defineModel');
   return definition;
 }
 
@@ -111,7 +93,7 @@ function explainFailure(schema: TSchema, validator: Validator, value: unknown): 
   return validator.Errors(value).map((error) => issue(error.instancePath, error.message, undefined, error.message));
 }
 
-/** Fields with a default need not be sent, so they are not published as required. */
+/** Fields with a default are optional in input, so they are not published as required. */
 function relaxDefaults(node: unknown): void {
   if (Array.isArray(node)) return node.forEach(relaxDefaults);
   if (!isRecord(node)) return;
@@ -132,27 +114,27 @@ interface Node {
   anyOf?: object[];
 }
 
-/** Fills in defaults, and turns dates into ISO 8601 in UTC wherever the schema says date-time. */
+/** Fills in defaults, converts date-times to ISO 8601 in UTC, and normalises nested models. */
 function prepare(schema: object, value: unknown, context: RuleContext): unknown {
   const node = schema as Node;
   if (node.anyOf) return node.anyOf.reduce<unknown>((current, branch) => prepare(branch, current, context), value);
-  if (node.format === 'date-time' && typeof value === 'string') return utc(value);
+  if (node.format === 'date-time' && typeof value === 'string') return toUtc(value);
   if (Array.isArray(value))
     return isRecord(node.items) ? value.map((item) => prepare(node.items as object, item, context)) : value;
   if (!isRecord(value)) return value;
-  const filled = inSchemaOrder(node, { ...defaultsOf(node), ...value });
+  const filled = sortBySchema(node, { ...collectDefaults(node), ...value });
   const pattern = Object.values(node.patternProperties ?? {})[0];
   const draft = Object.fromEntries(
     Object.entries(filled).map(([key, item]) => {
-      const child = childOf(node, key) ?? pattern;
+      const child = findChild(node, key) ?? pattern;
       return [key, child ? prepare(child, item, context) : item];
     }),
   );
-  rulesOf(node)?.normalise?.(draft, context);
+  findRules(node)?.normalise?.(draft, context);
   return draft;
 }
 
-/** The rules of the model, and of every model inside it. */
+/** Applies the rules of the model and of every nested model. */
 function checkRules(schema: object, value: unknown, context: RuleContext, path = ''): Issue[] {
   const node = schema as Node;
   if (node.anyOf) return value === null ? [] : node.anyOf.flatMap((branch) => checkRules(branch, value, context, path));
@@ -163,14 +145,14 @@ function checkRules(schema: object, value: unknown, context: RuleContext, path =
   if (!isRecord(value)) return [];
   const pattern = Object.values(node.patternProperties ?? {})[0];
   const inner = Object.entries(value).flatMap(([key, item]) => {
-    const child = childOf(node, key) ?? pattern;
-    return child ? checkRules(child, item, context, `${path}/${pointer(key)}`) : [];
+    const child = findChild(node, key) ?? pattern;
+    return child ? checkRules(child, item, context, `${path}/${escapePointer(key)}`) : [];
   });
-  const own = rulesOf(node)?.check?.(value as never, context) ?? [];
-  return [...own.map((found) => moveTo(path, found)), ...inner];
+  const own = findRules(node)?.check?.(value as never, context) ?? [];
+  return [...own.map((found) => prefixPath(path, found)), ...inner];
 }
 
-const moveTo = (path: string, found: Issue): Issue =>
+const prefixPath = (path: string, found: Issue): Issue =>
   path
     ? {
         ...found,
@@ -179,31 +161,37 @@ const moveTo = (path: string, found: Issue): Issue =>
       }
     : found;
 
-const rulesOf = (node: Node): ModelRules<never> | undefined =>
+const findRules = (node: Node): ModelRules<never> | undefined =>
   node.properties ? rulesByProperties.get(node.properties) : undefined;
 
-/** Own keys only: "constructor" is no property of ours. */
-const childOf = (node: Node, key: string): object | undefined =>
+/** Own keys only: "constructor" must not match an inherited property. */
+const findChild = (node: Node, key: string): object | undefined =>
   node.properties && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined;
 
-/** A serialized model reads like its schema, whoever built the value. */
-function inSchemaOrder(node: Node, value: Record<string, unknown>): Record<string, unknown> {
+/** Makes serialized models independent of the order in which a value was built. */
+function sortBySchema(node: Node, value: Record<string, unknown>): Record<string, unknown> {
   const known = Object.keys(node.properties ?? {}).filter((key) => Object.hasOwn(value, key));
   return { ...Object.fromEntries(known.map((key) => [key, value[key]])), ...value };
 }
 
-function defaultsOf(node: Node): Record<string, unknown> {
+function collectDefaults(node: Node): Record<string, unknown> {
   const properties = Object.entries(node.properties ?? {});
   return Object.fromEntries(
     properties.flatMap(([key, child]) => ('default' in child ? [[key, clone(child.default)]] : [])),
   );
 }
 
-function utc(text: string): string {
-  return isInstant(text) ? new Date(text).toISOString() : text;
+const toUtc = (text: string): string => (isDateTime(text) ? new Date(text).toISOString() : text);
+
+/** RFC 3339 with an offset, on an existing day: Date.parse alone assumes local time and reads February 30 as March 2. */
+function isDateTime(text: string): boolean {
+  const [, year, month, day] =
+    /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
+  if (year === undefined || Number.isNaN(Date.parse(text))) return false;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }
 
-/** A private deep copy of plain data; dates turn into strings, absent values stay absent. */
+/** Deep copy of plain data. Dates become ISO strings, and undefined values are dropped: Value.Clone keeps both. */
 function clone(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (Array.isArray(value)) return value.map(clone);

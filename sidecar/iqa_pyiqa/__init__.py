@@ -1,7 +1,7 @@
-"""The optional tier: metrics of the pyiqa library behind the sidecar's own contract, in an image of their own."""
+"""The optional pyiqa tier: metrics of the pyiqa library as tools of a second sidecar, in its own container image."""
 
 import os
 
-# Read by these libraries when they are imported, which happens in the modules of this package.
+# Must be set before these libraries are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"

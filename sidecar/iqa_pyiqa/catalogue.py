@@ -1,4 +1,4 @@
-"""Which of pyiqa's metrics are offered, and under which names of the tool registry."""
+"""The offered pyiqa metrics and their names in the tool registry."""
 
 from __future__ import annotations
 

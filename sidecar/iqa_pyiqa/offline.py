@@ -1,4 +1,4 @@
-"""Keeps a worker off the network: weights are mounted, and a library that would download one fails at once instead."""
+"""Blocks network access in workers: weights are mounted, and a library that tries to download one fails at once."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def go_offline() -> None:
-    """Workers speak to the server over a socket pair that they inherit; names and addresses they never need."""
+    """Workers need no name resolution: they use an inherited socket pair."""
     for function in ("getaddrinfo", "create_connection"):
         setattr(socket, function, _refuse)
 
 
 def _refuse(host: Any, *_: Any, **__: Any) -> Any:
     name = host[0] if isinstance(host, tuple) else host
-    raise OSError(f"nothing is downloaded at run time ({name})")
+    raise OSError(f"downloads are disabled at run time ({name})")

@@ -19,7 +19,7 @@ def main() -> int:
     settings = read_settings(sys.argv[1:])
     configure_log(settings.log_level)
     start_fork_server(settings.extra_tools)
-    # Imported while the fork server imports numpy and OpenCV on another core.
+    # Imported here, while the fork server imports numpy and OpenCV on another core.
     from .server.uvicorn_server import serve
 
     try:
@@ -28,7 +28,7 @@ def main() -> int:
         write(logging.CRITICAL, "cannot serve")
         return 1
     finally:
-        # Workers ignore the polite signal with which multiprocessing would wait for one that was just being started.
+        # Workers ignore SIGTERM, which multiprocessing would send to one that is still starting, and wait.
         for worker in multiprocessing.active_children():
             worker.kill()
     return 0
@@ -52,7 +52,7 @@ def read_settings(arguments: Sequence[str]) -> Settings:
         help="requests that may wait beyond the running ones (default: %(default)s)",
     )
     add("--max-bytes", type=_at_least(1), default=64 * 2**20, help="of one request (default: %(default)s)")
-    add("--max-pixels", type=_at_least(1), default=50_000_000, help="of one picture (default: %(default)s)")
+    add("--max-pixels", type=_at_least(1), default=50_000_000, help="of one image (default: %(default)s)")
     add(
         "--start-seconds",
         type=_at_least(1),
@@ -62,7 +62,7 @@ def read_settings(arguments: Sequence[str]) -> Settings:
     add("--grace", type=_at_least(0), default=10, help="seconds to drain after SIGTERM (default: %(default)s)")
     add("--log-level", choices=["debug", "info", "warning", "error"], default="info")
     add("--exit-with-stdin", action="store_true", help="end when standard input closes")
-    # Modules with a TOOLS dictionary like the registry's, comma-separated: how a further tier of tools is added.
+    # Comma-separated modules, each with a TOOLS dictionary like the registry's.
     extra_tools = tuple(name for name in os.environ.get("IQA_SIDECAR_EXTRA_TOOLS", "").split(",") if name)
     return Settings(**vars(parser.parse_args(arguments)), extra_tools=extra_tools)
 

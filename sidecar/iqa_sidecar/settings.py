@@ -1,4 +1,4 @@
-"""What can be set when the sidecar starts; read from the command line in __main__ and handed down."""
+"""Settings of the sidecar, read from the command line in `__main__`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ class Settings:
     host: str
     port: int
     workers: int
-    # Requests that may wait beyond the running ones.
+    # Requests that may wait, besides the running ones.
     queue: int
-    # Of one request: header and both files.
+    # Of one request body.
     max_bytes: int
-    # Of one picture.
+    # Of one image.
     max_pixels: int
-    # Seconds that a worker gets to load what its tools need before it answers.
+    # Seconds for a worker to import its tools.
     start_seconds: int
-    # Seconds that running requests get to end after SIGTERM.
+    # Seconds for running requests to end after SIGTERM.
     grace: int
     exit_with_stdin: bool
     log_level: str
-    # Modules whose TOOLS are offered beside the registry's.
+    # Modules with more TOOLS.
     extra_tools: tuple[str, ...]

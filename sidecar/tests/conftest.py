@@ -1,4 +1,4 @@
-"""Fixtures: small real pictures, and a running sidecar that is stopped with its test."""
+"""Fixtures: small real images, and a running sidecar that is stopped with its test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sidecar_process import Sidecar
 StartSidecar = Callable[..., Sidecar]
 
 
-def encode_picture(width: int, height: int, suffix: str = ".png", seed: int = 1) -> bytes:
+def encode_image(width: int, height: int, suffix: str = ".png", seed: int = 1) -> bytes:
     random = np.random.default_rng(seed)
     smooth = cv2.resize(
         random.integers(0, 256, (8, 8, 3), dtype=np.uint8), (width, height), interpolation=cv2.INTER_CUBIC
@@ -26,17 +26,17 @@ def encode_picture(width: int, height: int, suffix: str = ".png", seed: int = 1)
 
 @pytest.fixture(scope="session")
 def image() -> bytes:
-    return encode_picture(240, 200)
+    return encode_image(240, 200)
 
 
 @pytest.fixture(scope="session")
 def reference() -> bytes:
-    return encode_picture(240, 200, seed=2)
+    return encode_image(240, 200, seed=2)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
-    """Shared by a module's tests, none of which may leave it changed."""
+    """Shared by all tests of a pytest process, none of which may leave it changed."""
     running = Sidecar(tmp_path_factory.mktemp("sidecar"), "--workers", "2")
     yield running
     running.stop()

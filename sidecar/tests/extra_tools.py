@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.tool import Result, Tool
 
 # A file that ends with these bytes kills the process that decodes it.
@@ -80,14 +80,14 @@ def _leave_mark(name: str) -> int:
         return len(file.readlines())
 
 
-def _decode_or_die(data: bytes | bytearray, max_pixels: int) -> Picture:
+def _decode_or_die(data: bytes | bytearray, max_pixels: int) -> Image:
     if data.endswith(DEADLY_TAIL):
         os.kill(os.getpid(), signal.SIGKILL)
     return _decode(data, max_pixels)
 
 
-_decode = Picture.decode
-Picture.decode = _decode_or_die  # type: ignore[method-assign]
+_decode = Image.decode
+Image.decode = _decode_or_die  # type: ignore[method-assign]
 
 TOOLS = {
     name: Tool(name, "1", needs_reference=False, min_side=1, has_map=name == "RAMP", score=score)

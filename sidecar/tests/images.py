@@ -1,4 +1,4 @@
-"""Pictures and distortions that the tests generate, the same on every machine: no photograph is in the repository."""
+"""Images and distortions that the tests generate, the same on every machine: no photograph is in the repository."""
 
 from functools import lru_cache
 

@@ -122,7 +122,7 @@ class Verdict:
 
 
 def describe(response: httpx.Response) -> str:
-    """A measured picture or a refusal with a code of the contract; anything else is broken."""
+    """A measured image or a refusal with a code of the contract; anything else is broken."""
     if response.status_code == 200:
         lines = [json.loads(line) for line in response.text.splitlines()]
         codes = {line["error"]["code"] for line in lines[1:-1] if line["error"]}

@@ -113,8 +113,8 @@ def build_frame(image: bytes, reference: bytes = b"", **header: object) -> bytes
     return struct.pack(">I", len(data)) + data + image + reference
 
 
-def call(name: str, region: str = "Global", wants_map: bool = False) -> dict[str, object]:
-    return {"name": name, "region": region, "map": wants_map}
+def call(name: str, region: str = "Global", wants_map: bool = False, wants_grid: bool = False) -> dict[str, object]:
+    return {"name": name, "region": region, "map": wants_map, "grid": wants_grid}
 
 
 # Longer than busy machines need, far less than the slow tool sleeps or may take: what ends in time waited for neither.

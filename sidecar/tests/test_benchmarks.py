@@ -16,6 +16,7 @@ def test_there_are_benchmarks() -> None:
     assert len(BENCHMARKS) >= 4
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_a_benchmark_can_be_loaded(path: Path) -> None:
     # In a process of its own: they set the number of threads before anything else is loaded.

@@ -26,7 +26,7 @@ TOOLS = {
             min_side=32,
             has_map=False,
             score=mean_level,
-            find_obstacle=lambda: "its weights are not mounted",
+            unavailable_reason=lambda: "its weights are not mounted",
         ),
     )
 }

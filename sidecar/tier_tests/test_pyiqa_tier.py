@@ -14,7 +14,7 @@ import cv2
 import pytest
 
 from iqa_pyiqa.catalogue import PAPER_METRICS
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from tests import images
 from tests.sidecar_process import Sidecar, call
@@ -60,7 +60,7 @@ def test_values_are_those_of_the_library(tier: Sidecar) -> None:
     lines = measure(tier, "pyiqa:psnr", "pyiqa:ssim", "pyiqa:gmsd", "pyiqa:vif")
     assert all(line["error"] is None for line in lines)
     psnr, ssim, gmsd, vif = (line["value"] for line in lines)
-    pair = Pair(Picture(DISTORTED), Picture(REFERENCE))
+    pair = Pair(Image(DISTORTED), Image(REFERENCE))
     assert psnr == pytest.approx(run_tool(TOOLS["PSNR"], pair, wants_map=False).value, rel=1e-4)
     assert gmsd == pytest.approx(run_tool(TOOLS["GMSD"], pair, wants_map=False).value, rel=0.02)
     assert 0 < ssim < 1

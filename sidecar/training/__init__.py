@@ -1,1 +1,1 @@
-"""Fits everything in the registry that is a number and not a definition: nothing here runs in the service."""
+"""Fits calibrations, thresholds and models; nothing here runs in the service."""

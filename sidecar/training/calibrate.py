@@ -1,7 +1,7 @@
-"""`npm run calibrate`: from pictures that you had rated to calibrations for configs/tools.yaml, with figures and plots.
+"""`npm run calibrate`: fits calibrations for configs/tools.yaml to your own rated images, with figures and plots.
 
 The manifest is a CSV file with the columns file and mos; reference (for tools that compare) and group (versions of one
-picture) are optional, and a column tool:NAME is taken as it is instead of running the tool.
+image) are optional, and a column tool:NAME replaces running the tool.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from training.calibration_files import Calibrated, write_files
 from training.fit_calibration import ANCHORS, predict_held_out
 from training.folds import agree
 from training.logistic import fit_curve
-from training.parallel import map_pictures
+from training.parallel import map_images
 from training.ratings import Split, choose_scale, group_rows, read_numbers, read_rated, read_split
 from training.report_learned import spread
 from training.score import score_row
 from training.tables import Numbers, Table, write_rows
 
-MIN_PICTURES = 20  # to fit five parameters on
-MIN_SPREAD = 0.1  # a handful of pictures can agree by chance
+MIN_IMAGES = 20  # for five parameters
+MIN_SPREAD = 0.1  # smaller spreads can be chance
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def read_arguments() -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("--manifest", type=Path, required=True, help="CSV file")
-    parser.add_argument("--folder", type=Path, help="where the pictures are (default: the manifest's folder)")
+    parser.add_argument("--folder", type=Path, help="where the images are (default: the manifest's folder)")
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
     parser.add_argument("--tools", nargs="+", choices=ANCHORS, help="default: all that the manifest allows")
     parser.add_argument("--split", default="5", help="number of folds by group, or a column that says train or test")
@@ -79,7 +79,7 @@ def choose_tools(table: Table, wanted: list[str] | None) -> tuple[list[str], dic
     has_references = any(row.get("reference") for row in table.rows)
     chosen, left_out = [], {}
     for name in wanted or ANCHORS:
-        obstacle = TOOLS[name].find_obstacle()
+        obstacle = TOOLS[name].unavailable_reason()
         if f"tool:{name}" in table.columns:
             chosen.append(name)
         elif TOOLS[name].needs_reference and not has_references:
@@ -101,10 +101,10 @@ def score_missing(table: Table, names: list[str], folder: Path, processes: int) 
     for row in table.rows:
         for column in ("file", "reference"):
             if row.get(column) and not (folder / row[column]).is_file():
-                raise SystemExit(f"Expected the manifest's pictures in {folder} but {row[column]} is not there")
-    print(f"Running {', '.join(missing)} on {len(table)} pictures", flush=True)
+                raise SystemExit(f"Expected the manifest's images in {folder} but {row[column]} is not there")
+    print(f"Running {', '.join(missing)} on {len(table)} images", flush=True)
     try:
-        scored = map_pictures(partial(score_or_explain, folder=folder, tools=missing), table.rows, processes)
+        scored = map_images(partial(score_or_explain, folder=folder, tools=missing), table.rows, processes)
     except ValueError as error:
         raise SystemExit(str(error)) from error
     rows = [{column: str(value) for column, value in row.items()} for row in scored]
@@ -117,24 +117,24 @@ def score_or_explain(row: dict[str, str], folder: Path, tools: list[str]) -> dic
         return score_row(row, folder, ("tools",), tools)
     except (UndecodableError, TooManyPixelsError) as error:
         raise ValueError(
-            f"Expected PNG, JPEG or BMP pictures but {row['file']} or its reference is not: {error}"
+            f"Expected PNG, JPEG or BMP images but {row['file']} or its reference is not: {error}"
         ) from error
 
 
 def calibrate_tool(name: str, table: Table, labels: Numbers, split: Split, origin: tuple[str, str]) -> Calibrated | str:
-    """The fit, or why there is none. The counts stand between the parts of `origin`."""
+    """The fit, or the reason why there is none. The counts go between the parts of `origin`."""
     values, anchors, groups = read_numbers(table, f"tool:{name}"), ANCHORS[name], group_rows(table)
     known = np.isfinite(values) & np.isfinite(labels)
     for training, _test in split.parts:
         rows = training & known
-        if rows.sum() < MIN_PICTURES or np.ptp(values[rows]) == 0:
-            return f"the fit needs {MIN_PICTURES} pictures with different values but has {rows.sum()}"
+        if rows.sum() < MIN_IMAGES or np.ptp(values[rows]) == 0:
+            return f"the fit needs {MIN_IMAGES} images with different values but has {rows.sum()}"
     held_out = predict_held_out(values, labels, known, split.parts, anchors)
     tested, final = known & np.isfinite(held_out), known & split.final
     if tested.sum() < 2:
-        return "no pictures with values are held out"
+        return "no images with values are held out"
     sizes = [max(MIN_SPREAD, size) for size in spread(held_out[tested], labels[tested])]
-    counts = f"{final.sum()} pictures in {len(set(groups[final].tolist()))} groups"
+    counts = f"{final.sum()} images in {len(set(groups[final].tolist()))} groups"
     return Calibrated(
         name,
         fit_curve(values[final], labels[final], anchors),

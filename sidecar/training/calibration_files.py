@@ -1,4 +1,4 @@
-"""What `calibrate` leaves behind: rows for configs/tools.yaml, a report with goodness of fit, and one plot a tool."""
+"""Writes the output of `calibrate`: rows for configs/tools.yaml, a report with goodness of fit, and a plot per tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from training.logistic import Anchors, Curve
 from training.scatter import draw_scatter
 from training.tables import Numbers
 
-NEAR_END = 0.05  # of a grade: what counts as having reached 1 or 5
+NEAR_END = 0.05  # grades; distance from 1 or 5 that counts as reached
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def write_files(folder: Path, tools: Sequence[Calibrated], left_out: dict[str, s
     (folder / "rows.yaml").write_text(format_rows(tools), encoding="utf-8")
     (folder / "report.md").write_text(format_report(tools, left_out), encoding="utf-8")
     for tool in tools:
-        title = f"{tool.name}: {len(tool.values)} pictures, held-out SRCC {tool.agreement.srcc:.3f}"
+        title = f"{tool.name}: {len(tool.values)} images, held-out SRCC {tool.agreement.srcc:.3f}"
         plot = draw_scatter(title, tool.name, tool.values, tool.labels, tool.curve)
         (folder / f"{tool.name}.svg").write_text(plot, encoding="utf-8")
 
@@ -66,7 +66,7 @@ def format_rows(tools: Sequence[Calibrated]) -> str:
 
 
 def version_of(tool: Calibrated) -> str:
-    """Changes whenever the parameters do, and is none of the versions that the registry came with."""
+    """A hash of the parameters, different from the versions in the registry."""
     content = json.dumps([tool.name, tool.curve.beta, tool.spread, tool.origin])
     return f"own-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
@@ -75,11 +75,11 @@ def format_report(tools: Sequence[Calibrated], left_out: dict[str, str]) -> str:
     lines = [
         "# Calibration",
         "",
-        "SRCC, PLCC and RMSE (in grades) are of pictures that the curve was not fitted on. The last columns are of the",
+        "SRCC, PLCC and RMSE (in grades) are of images that the curve was not fitted on. The last columns are of the",
         "curve in rows.yaml: its grade at the worst and the best value that the tool has, whether these reach 1 and 5,",
         "and whether it rises with quality everywhere between.",
         "",
-        "| tool | held-out pictures | SRCC | PLCC | RMSE | at worst | at best | 1 to 5 reached | monotone | plot |",
+        "| tool | held-out images | SRCC | PLCC | RMSE | at worst | at best | 1 to 5 reached | monotone | plot |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for tool in sorted(tools, key=lambda each: -each.agreement.srcc):

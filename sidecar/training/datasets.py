@@ -1,4 +1,4 @@
-"""What teaches the learned tools: rated photographs, graded distortions, rated pairs, less what is held out."""
+"""Training sets of the learned tools: rated photographs, graded distortions and rated pairs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.learned.features import MEASURED, PANEL, metric_row
+from iqa_sidecar.learned.features import MEASUREMENT_FACTORS, PANEL_METRICS, transform_metrics
 from iqa_sidecar.learned.predictors import CATEGORIES
 from training.distort import GRAY_MARK
 from training.features import read_features
-from training.pair_features import read_compared
+from training.pair_features import read_pair_features
 from training.ratings import on_scale
 from training.tables import Table
 
@@ -23,8 +23,8 @@ RATING_ENDS = {"livec": (15.0, 85.0), "tid2013": (1.5, 6.1)}
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """One data set; what it does not have is an empty array."""
+class TrainingSet:
+    """One data set; missing parts are empty arrays."""
 
     table: Table
     features: Matrix
@@ -36,39 +36,39 @@ class Lesson:
     def groups(self) -> NDArray[np.str_]:
         return self.table.texts("group")
 
-    def where(self, mask: NDArray[np.bool_]) -> Lesson:
+    def where(self, mask: NDArray[np.bool_]) -> TrainingSet:
         keep = [part[mask] if len(part) else part for part in (self.features, self.measured, self.compared)]
-        return Lesson(self.table.where(mask), keep[0], keep[1], keep[2], self.labels[mask])
+        return TrainingSet(self.table.where(mask), keep[0], keep[1], keep[2], self.labels[mask])
 
 
-def read_rated_photos(folder: Path) -> Lesson:
+def read_rated_photos(folder: Path) -> TrainingSet:
     table = Table.read([folder / "livec-scored.csv"])
     features = _rows(read_features(folder / "livec-features.npz"), table)
-    return Lesson(
+    return TrainingSet(
         table, features, _measured(table), np.empty((0, 0), np.float32), to_levels(table.numbers("mos"), "livec")
     )
 
 
-def read_rated_pairs(folder: Path) -> Lesson:
+def read_rated_pairs(folder: Path) -> TrainingSet:
     table = Table.read([folder / "tid2013-scored.csv"])
-    compared = np.c_[_metrics(table), _rows(read_compared(folder / "tid2013-compared.npz"), table)]
+    compared = np.c_[_metrics(table), _rows(read_pair_features(folder / "tid2013-compared.npz"), table)]
     labels = to_levels(table.numbers("mos"), "tid2013", clip=False)
-    return Lesson(table, np.empty((0, 0), np.float32), np.empty((0, 0), np.float32), compared, labels)
+    return TrainingSet(table, np.empty((0, 0), np.float32), np.empty((0, 0), np.float32), compared, labels)
 
 
-def read_graded(folder: Path, beside: bool) -> Lesson:
-    """Labels: see `grade`. Pictures that a metric is not defined for (flat ones) are left out.
+def read_graded(folder: Path, with_reference: bool) -> TrainingSet:
+    """Labels: see `grade`. Images that a metric is not defined for (flat ones) are left out.
 
-    Beside a reference colour can be missed. Alone it cannot: photographs without colour are no worse, and what has lost
-    all of its colour is one of them.
+    Without a reference, images that lost all colour are left out: they equal black-and-white photographs, which are
+    not distorted. With a reference, black-and-white originals are left out.
     """
     table = Table.read([folder / "synthetic-scored.csv"])
     is_gray = np.char.find(table.texts("reference"), GRAY_MARK) >= 0
     is_colourless = (table.texts("distortion") == "saturation_loss") & (table.numbers("strength") == 5)
-    table = table.where(~is_gray if beside else ~is_colourless)
-    compared = np.c_[_metrics(table), _rows(read_compared(folder / "synthetic-compared.npz"), table)]
+    table = table.where(~is_gray if with_reference else ~is_colourless)
+    compared = np.c_[_metrics(table), _rows(read_pair_features(folder / "synthetic-compared.npz"), table)]
     features = _rows(read_features(folder / "synthetic-features.npz"), table)
-    whole = Lesson(table, features, _measured(table), compared, grade(table, compared))
+    whole = TrainingSet(table, features, _measured(table), compared, grade(table, compared))
     return whole.where(np.isfinite(compared).all(1))
 
 
@@ -79,7 +79,7 @@ def to_levels(ratings: Labels, scale: str, clip: bool = True) -> Labels:
 
 
 def grade(table: Table, compared: Matrix) -> Labels:
-    """Quality 1..5 by rank among all: the mean of what VSI and MDSI say; an original is 5."""
+    """Quality 1..5: the mean rank of VSI and MDSI among all images; an original is 5."""
     quality = np.mean([by_rank(values) for values in (compared[:, 3], -compared[:, 4])], axis=0)
     return np.where(table.texts("distortion") == "none", 5.0, quality)
 
@@ -88,8 +88,8 @@ def by_rank(values: NDArray[np.floating]) -> Labels:
     return np.asarray(1 + 4 * np.argsort(np.argsort(values)) / len(values))
 
 
-def strengths_of(table: Table) -> tuple[Labels, NDArray[np.bool_]]:
-    """Per category 0 to 4.5, and the rows that teach detection: clean ones and those whose category is beyond doubt.
+def read_strengths(table: Table) -> tuple[Labels, NDArray[np.bool_]]:
+    """Per category 0 to 4.5, and a mask of the rows for detectors: originals and rows with a clear category.
 
     The five strengths lie in the middle of the five severities: 0.5 is not yet visible, 4.5 is extreme.
     """
@@ -99,7 +99,7 @@ def strengths_of(table: Table) -> tuple[Labels, NDArray[np.bool_]]:
 
 
 def scaled_strength(table: Table) -> Labels:
-    """5 for an original, 1 for what spoils the picture."""
+    """5 for an original, 1 for the strongest distortion."""
     return np.asarray(5 - 0.8 * table.numbers("strength"))
 
 
@@ -108,11 +108,13 @@ def _rows(by_name: dict[str, Matrix], table: Table) -> Matrix:
 
 
 def _measured(table: Table) -> Matrix:
-    columns = [np.log1p(np.abs(table.numbers(f"measurement:{name}")) * factor) for name, factor in MEASURED.items()]
+    columns = [
+        np.log1p(np.abs(table.numbers(f"measurement:{name}")) * factor) for name, factor in MEASUREMENT_FACTORS.items()
+    ]
     return np.stack(columns, 1).astype(np.float32)
 
 
 def _metrics(table: Table) -> Matrix:
-    names = [module.TOOL.name for module in PANEL]
+    names = [module.TOOL.name for module in PANEL_METRICS]
     values = {name: table.numbers(f"tool:{name}") for name in names}
-    return np.stack([metric_row({name: values[name][index] for name in names}) for index in range(len(table))])
+    return np.stack([transform_metrics({name: values[name][index] for name in names}) for index in range(len(table))])

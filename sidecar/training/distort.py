@@ -1,4 +1,4 @@
-"""First step of a fit: graded distortions of pristine photos, the same pixels on every run, and their manifest."""
+"""First step of a fit: writes graded distortions of pristine photos (deterministic) and their manifest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from training.distortions import DISTORTIONS, Image
+from training.distortions import DISTORTIONS, Pixels
 from training.tables import write_rows
 
 MANIFEST_COLUMNS = ("file", "reference", "distortion", "category", "strength", "group")
-# In the names of pictures without colour.
+# In the names of black-and-white images.
 GRAY_MARK = "-gray"
-# Distortions of which little or nothing is left without colour.
+# Distortions that change little or nothing without colour.
 OF_COLOUR = (
     *("saturation_loss", "saturation_gain", "colour_cast", "colour_fringes"),
     *("chroma_noise", "mixed_noise", "two_at_once"),
@@ -54,7 +54,7 @@ def main() -> None:
                 rows += distort_photo(path, group, arguments.output, strengths)
                 rows += distort_photo(path, group, arguments.output, strengths, gray=True) if path in also_gray else []
     write_rows(arguments.output / "manifest.csv", rows, MANIFEST_COLUMNS)
-    print(f"{len(rows)} pictures of {len({row['group'] for row in rows})} photos in {arguments.output}")
+    print(f"{len(rows)} images of {len({row['group'] for row in rows})} photos in {arguments.output}")
 
 
 def pick_evenly(paths: list[Path], limit: int) -> list[Path]:
@@ -64,7 +64,7 @@ def pick_evenly(paths: list[Path], limit: int) -> list[Path]:
 
 
 def distort_photo(path: Path, group: str, output: Path, strengths: int, gray: bool = False) -> list[dict[str, object]]:
-    """Strength 0 is the photo itself, so that every fit sees clean pictures too."""
+    """Strength 0 is the photo itself, so that every fit has clean images too."""
     photo = cv2.imread(str(path), cv2.IMREAD_COLOR)
     if photo is None:
         raise SystemExit(f"Expected a readable PNG but received {path}")
@@ -85,13 +85,13 @@ def distort_photo(path: Path, group: str, output: Path, strengths: int, gray: bo
             generator = np.random.default_rng(seed)
             file = f"{stem}_{name}_{strength}.png"
             distorted = distort(pixels, level, generator)
-            # One channel, and not their mean, in which noise would be weaker.
+            # One channel, because the mean of three would have weaker noise.
             save(output / file, in_three_channels(distorted[..., 1]) if gray else distorted)
             rows.append(manifest_row(file, reference, name, category, strength, group))
     return rows
 
 
-def in_three_channels(plane: Image) -> Image:
+def in_three_channels(plane: Pixels) -> Pixels:
     return np.asarray(cv2.cvtColor(plane, cv2.COLOR_GRAY2BGR), np.uint8)
 
 
@@ -99,7 +99,7 @@ def manifest_row(*values: object) -> dict[str, object]:
     return dict(zip(MANIFEST_COLUMNS, values, strict=True))
 
 
-def save(path: Path, image: Image) -> None:
+def save(path: Path, image: Pixels) -> None:
     cv2.imwrite(str(path), image, [cv2.IMWRITE_PNG_COMPRESSION, 1])
 
 

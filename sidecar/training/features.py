@@ -1,4 +1,4 @@
-"""Second step of a fit of learned tools: the network's features of every picture that a manifest names, in one file."""
+"""Second step of fitting learned tools: writes the network's features of every image in a manifest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.networks.features import FEATURE_COUNT, efficientnet_features
-from training.parallel import map_pictures
-from training.score import read_picture
+from training.parallel import map_images
+from training.score import read_image
 from training.tables import Table
 
 
@@ -24,13 +24,13 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])
     names = sorted({row[column] for row in table.rows for column in ("file", "reference") if row.get(column)})
-    rows = map_pictures(partial(features_of, folder=arguments.folder), names, arguments.processes)
+    rows = map_images(partial(compute_features, folder=arguments.folder), names, arguments.processes)
     np.savez(arguments.output, names=np.array(names), features=np.stack(rows).astype(np.float16))
-    print(f"{len(names)} pictures, {FEATURE_COUNT} features each, in {arguments.output}")
+    print(f"{len(names)} images, {FEATURE_COUNT} features each, in {arguments.output}")
 
 
-def features_of(name: str, folder: Path) -> NDArray[np.float32]:
-    return np.asarray(efficientnet_features(read_picture(folder / name)))
+def compute_features(name: str, folder: Path) -> NDArray[np.float32]:
+    return np.asarray(efficientnet_features(read_image(folder / name)))
 
 
 def read_features(path: Path) -> dict[str, NDArray[np.float32]]:

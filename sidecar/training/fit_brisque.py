@@ -1,6 +1,6 @@
 """Fits the support-vector regression behind BRISQUE and writes the data file that the tool loads.
 
-Targets are 25 (5 - grade): for synthetic pictures the grade is the mean of calibrated full-reference tools, for rated
+Targets are 25 (5 - grade): for synthetic images the grade is the mean of calibrated full-reference tools, for rated
 photographs (a table with the column mos) it is the rating, `--label-worst` and `--label-best` mapped to 1 and 5.
 """
 
@@ -18,13 +18,13 @@ from training.folds import rank_correlation, split_groups
 from training.ratings import on_scale
 from training.tables import Numbers, Table, write_rows
 
-# The distortions whose traces the 36 luma features keep. Sharpening, which looks to them like clean detail, was left
-# out: it cost three hundredths of rank correlation on photographs.
+# The distortions that the 36 luma features can show. Sharpening looks to them like clean detail: including it cost
+# 0.03 of rank correlation on photographs.
 FITTED = ("none", "gaussian_blur", "defocus_blur", "motion_blur", "white_noise", "impulse_noise", "jpeg", "jpeg2000")
-# Originals are few beside their versions, and most pictures that a service sees are clean.
+# Originals are few among their versions, but most images that a service receives are clean.
 ORIGINAL_WEIGHT = 4.0
-EPSILON, COST, GAMMA = 10.0, 30.0, 0.1  # the best of nine on held-out pictures
-# Percent of the rows left outside -1..1: a few odd pictures must not set the scale of a feature.
+EPSILON, COST, GAMMA = 10.0, 30.0, 0.1  # the best of nine on held-out images
+# Percent of the rows outside -1..1, so that outliers do not set the scale of a feature.
 TAIL = 1.0
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path, help="brisque_svr.npz")
     parser.add_argument(
-        "--synthetic", type=Path, required=True, help="scored CSV of distort.py's pictures, with features"
+        "--synthetic", type=Path, required=True, help="scored CSV of distort.py's images, with features"
     )
     parser.add_argument("--rated", type=Path, required=True, help="scored CSV of rated photographs, with features")
     parser.add_argument("--test", type=Path, help="scored CSV of a rated data set used for testing only")
@@ -136,7 +136,7 @@ def fit(rows: Rows, max_support_vectors: int) -> Expansion:
     chosen = np.sort(np.random.default_rng(0).permutation(support)[:max_support_vectors])
     kernel = gaussian_kernel(points, points[chosen])
     wanted = machine.predict(points) - intercept
-    # A little ridge keeps the coefficients of neighbours from growing against each other.
+    # A small ridge keeps the coefficients of neighbours small.
     normal = kernel.T @ kernel + 1e-3 * np.eye(len(chosen))
     return Expansion(points[chosen], np.linalg.solve(normal, kernel.T @ wanted), intercept, low, high)
 
@@ -166,7 +166,7 @@ def report_folds(rows: Rows, held_out: Numbers) -> None:
         ("rated", rated),
     ):
         known = mask & np.isfinite(held_out)
-        print(f"held-out pictures, {name}: SRCC {rank_correlation(held_out[known], rows.targets[known]):.3f}")
+        print(f"held-out images, {name}: SRCC {rank_correlation(held_out[known], rows.targets[known]):.3f}")
     originals = held_out[rows.distortions == "none"]
     print(f"held-out originals, percentiles 10, 50, 90: {np.percentile(originals, [10, 50, 90]).round(1).tolist()}")
 

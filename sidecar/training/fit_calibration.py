@@ -22,8 +22,7 @@ from training.tables import Numbers, Table
 
 Mask = NDArray[np.bool_]
 
-# Judgement, not data: where a tool's scale ends, and raw values that nobody would call worse than excellent or better
-# than bad.
+# Chosen, not fitted: the ends of a tool's scale, and raw values that are at least excellent or at most bad.
 ANCHORS = {
     "PSNR": Anchors(best=100, excellent=42, terrible=15, worst=0),
     "SSIM": Anchors(best=1, excellent=0.985, terrible=0.35, worst=-1),
@@ -91,8 +90,8 @@ def report_tool(name: str, table: Table, labels: Numbers, fitted: Mask) -> Curve
     known = np.isfinite(values) & np.isfinite(labels)
     held_out = predict_held_out(values, labels, known & fitted, split_groups(groups), anchors)
     curve = fit_curve(values[known & fitted], labels[known & fitted], anchors)
-    print(f"# {name}, held-out pictures, fitted distortions: {agree(held_out[known & fitted], labels[known & fitted])}")
-    print(f"# {name}, held-out pictures, all distortions:    {agree(held_out[known], labels[known])}")
+    print(f"# {name}, held-out images, fitted distortions: {agree(held_out[known & fitted], labels[known & fitted])}")
+    print(f"# {name}, held-out images, all distortions:    {agree(held_out[known], labels[known])}")
     check_monotone(name, curve, anchors)
     b1, b2, b3, b4, b5 = curve.beta
     print(f"{name}: {{ b1: {b1}, b2: {b2}, b3: {b3}, b4: {b4}, b5: {b5} }}")
@@ -102,7 +101,7 @@ def report_tool(name: str, table: Table, labels: Numbers, fitted: Mask) -> Curve
 def predict_held_out(
     values: Numbers, labels: Numbers, fitted: Mask, splits: Iterable[tuple[Mask, Mask]], anchors: Anchors
 ) -> Numbers:
-    """Every row's grade by a curve that has not seen it; NaN for rows that no split holds out."""
+    """Each row's grade by a curve fitted without it; NaN for rows that no split holds out."""
     held_out = np.full(len(values), np.nan)
     for training, test in splits:
         rows = training & fitted

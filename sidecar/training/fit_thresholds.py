@@ -17,12 +17,12 @@ from training.severity import CATEGORIES, Indicator, Unless, grade_categories
 from training.tables import Numbers, Table
 
 STRENGTHS_AT_CUTS = (0.75, 2.0, 3.25, 4.5)
-# Of the distance between the 90th percentile and the last clean photo seen: new ones go a little further.
+# Share of the distance between the 90th percentile and the maximum of clean photos; new photos exceed it a little.
 MARGIN = 0.2
 INDICATORS = (
     Indicator("Blurs", "edge_width_px", "above", ("gaussian_blur", "defocus_blur")),
     Indicator("Blurs", "edge_width_sharp_px", "above", ("gaussian_blur", "defocus_blur")),
-    # A sharp picture of parallel lines is anisotropic too.
+    # A sharp image of parallel lines is anisotropic too.
     Indicator("Blurs", "blur_anisotropy", "above", ("motion_blur",), Unless("edge_width_px", below=2.2, always=True)),
     Indicator("Noise", "noise_sigma", "above", ("white_noise",)),
     Indicator("Noise", "chroma_noise_sigma", "above", ("chroma_noise",)),
@@ -30,12 +30,12 @@ INDICATORS = (
     Indicator("Compression", "blockiness", "above", ("jpeg",)),
     # A night photo is dark but has lights.
     Indicator("Brightness change", "mean_luminance", "below", ("darker",), Unless("dynamic_range", above=150)),
-    # Objects before white paper.
+    # Objects on white paper.
     Indicator("Brightness change", "mean_luminance", "above", ("brighter",), Unless("highlight_clipping", above=0.5)),
     Indicator("Brightness change", "highlight_clipping", "above", ("brighter",), Unless("mean_luminance", above=215)),
     Indicator("Contrast", "dynamic_range", "below", ("contrast_loss",), Unless("mean_luminance", below=60)),
     Indicator("Contrast", "shadow_clipping", "above", ("contrast_gain",), Unless("highlight_clipping", below=0.02)),
-    # No colour at all is meant so.
+    # Black-and-white is intended.
     Indicator("Color distortions", "colorfulness", "below", ("saturation_loss",), Unless("saturation", below=0.01)),
     Indicator(
         "Color distortions", "colorfulness", "above", ("saturation_gain",), Unless("chroma_noise_sigma", above=5)
@@ -45,13 +45,13 @@ INDICATORS = (
     Indicator("Sharpness", "halo", "above", ("over_sharpening",), Unless("edge_width_px", above=1.5, always=True)),
 )
 
-# Not measured on these pictures, which are PNG files, but known: the levels of distort.py's JPEG at the same strengths.
+# Known, not measured (the images are PNG files): the JPEG levels of distort.py at the same strengths.
 GIVEN = (Indicator("Compression", "jpeg_quality", "below", ("jpeg",), cuts=(57, 28, 15, 7.5), clean=(75, 100)),)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("synthetic", type=Path, help="scored CSV of distort.py's pictures")
+    parser.add_argument("synthetic", type=Path, help="scored CSV of distort.py's images")
     parser.add_argument("--false-alarms", type=float, default=0.03, help="share of clean photos given up")
     parser.add_argument("--test", type=Path, help="scored CSV of a data set with categories, for testing only")
     parser.add_argument("--test-references", type=Path, help="scored CSV of its references")
@@ -77,7 +77,7 @@ def fit(table: Table, false_alarms: float) -> tuple[Indicator, ...]:
 
 
 def follow_strengths(indicator: Indicator, table: Table, originals: Table) -> Numbers:
-    """The cuts that the synthetic distortions alone would give, times the indicator's sign so that they rise."""
+    """The cuts from the synthetic distortions alone, times the indicator's sign so that they rise."""
     kinds, strengths, values = table.texts("distortion"), table.numbers("strength"), indicator.values(table)
     own = np.isin(kinds, indicator.made_by)
     made = [np.nanmedian(values[own & (strengths == strength)]) for strength in range(1, 6)]
@@ -87,7 +87,7 @@ def follow_strengths(indicator: Indicator, table: Table, originals: Table) -> Nu
 
 
 def find_oddest(originals: Table, wanted: list[Numbers], count: int) -> np.typing.NDArray[np.bool_]:
-    """The clean photos to give up: one after the other the one that alone pushes moderate cuts up the most."""
+    """The clean photos to ignore: greedily the one that raises the moderate cuts the most."""
     columns = []
     for indicator, cuts in zip(INDICATORS, wanted, strict=True):
         values = np.where(indicator.is_explained(originals), np.nan, indicator.sign * indicator.values(originals))
@@ -97,7 +97,7 @@ def find_oddest(originals: Table, wanted: list[Numbers], count: int) -> np.typin
     for _ in range(count):
         left = np.where(odd[:, None], 0.0, excess)
         gains = [left.max(axis=0).sum() - np.delete(left, row, axis=0).max(axis=0).sum() for row in range(len(left))]
-        # Of several alike none gains alone: then the one with the largest sum.
+        # If several are alike, removing one changes nothing: then the one with the largest sum.
         best = int(np.argmax(gains)) if max(gains) > 0 else int(np.argmax(left.sum(axis=1)))
         odd[best] = True
     return odd
@@ -106,12 +106,12 @@ def find_oddest(originals: Table, wanted: list[Numbers], count: int) -> np.typin
 def keep_clear(indicator: Indicator, wanted: Numbers, originals: Table, usual: Table) -> Indicator:
     """Moves the cuts away from clean photos: slight above 99 % of them, moderate above all but the oddest."""
     clean = indicator.values(originals)
-    seen = indicator.sign * indicator.values(usual)[~indicator.is_explained(usual)]
-    seen = seen[np.isfinite(seen)]
-    tail = np.percentile(seen, [90, 99, 100]) if len(seen) else np.array([wanted[0], wanted[0], wanted[1]])
+    clean = indicator.sign * indicator.values(usual)[~indicator.is_explained(usual)]
+    clean = clean[np.isfinite(clean)]
+    tail = np.percentile(clean, [90, 99, 100]) if len(clean) else np.array([wanted[0], wanted[0], wanted[1]])
     floors = (tail[1], tail[2] + MARGIN * (tail[2] - tail[0]))
     moderate = max(wanted[1], floors[1])
-    # Where clean photos push the lower cuts up, the upper ones keep at least half their distance.
+    # Where clean photos raise the lower cuts, the upper ones keep at least half their distance.
     reach = max(wanted[3] - moderate, 0.5 * (wanted[3] - wanted[1]))
     if indicator.sign < 0:
         # No measurement is below 0; the cuts stay where values can be.
@@ -134,7 +134,7 @@ def report_folds(table: Table, false_alarms: float) -> None:
     grades = np.zeros((len(table), len(CATEGORIES)))
     for training, test in split_groups(table.texts("group")):
         grades[test] = grade_categories(fit(table.where(training), false_alarms), table.where(test))
-    print("held-out synthetic pictures, without reference:")
+    print("held-out synthetic images, without reference:")
     report_accuracy(table, grades, "distortion")
     originals = table.numbers("strength") == 0
     report_alarms(grades[originals], "held-out originals")

@@ -1,4 +1,4 @@
-"""Cross-validation by source picture, and the three figures that every fit reports."""
+"""Cross-validation by source image, and the figures that every fit reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from training.tables import Numbers, Texts
 
 
 def split_groups(groups: Texts, folds: int = 5) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """(training rows, held-out rows); no picture's versions are on both sides, and the split never changes."""
+    """(training rows, held-out rows); versions of one image are on one side, and the split is fixed."""
     order = sorted(set(groups.tolist()), key=lambda group: zlib.crc32(group.encode()))
     fold_of = {group: index % folds for index, group in enumerate(order)}
     fold = np.array([fold_of[group] for group in groups.tolist()])
@@ -33,7 +33,7 @@ class Agreement:
 
 
 def agree(predicted: Numbers, labels: Numbers) -> Agreement:
-    from scipy.stats import pearsonr  # not at the top: splitting needs no scipy
+    from scipy.stats import pearsonr  # imported here, because splitting needs no scipy
 
     rmse = float(np.sqrt(np.mean((predicted - labels) ** 2)))
     return Agreement(rmse, rank_correlation(predicted, labels), float(pearsonr(predicted, labels)[0]), len(labels))

@@ -1,4 +1,4 @@
-"""Fits what `iqa_sidecar.learned` runs: the view of the network's features, and kernel machines over landmarks."""
+"""Fits what `iqa_sidecar.learned` runs: the PCA of the network's features, and kernel ridge models on landmarks."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from iqa_sidecar.learned.feature_pca import LAYERS, View, signed_root
+from iqa_sidecar.learned.feature_pca import LAYERS, FeaturePca, signed_root
 from iqa_sidecar.learned.kernel_ridge import Kernel, squared_distances
 from iqa_sidecar.learned.model_files import Arrays
-from iqa_sidecar.learned.predictors import Standard
+from iqa_sidecar.learned.predictors import Standardizer
 from iqa_sidecar.networks.features import REGION_FEATURES
 
 Matrix = NDArray[np.float32]
 SEED = 20261117
-# Of each layer of the network.
-DIRECTIONS = 64
+# Per layer of the network.
+COMPONENTS = 64
 
 
-def fit_view(features: Matrix) -> View:
-    """By whole pictures; no label is used."""
+def fit_pca(features: Matrix) -> FeaturePca:
+    """From features of whole images, without labels."""
     roots = signed_root(features[:, :REGION_FEATURES])
     center, scale = roots.mean(0), roots.std(0) + 1e-4
     standard = (roots - center) / scale
-    basis = np.zeros((REGION_FEATURES, DIRECTIONS), np.float32)
+    basis = np.zeros((REGION_FEATURES, COMPONENTS), np.float32)
     for layer in LAYERS:
         _values, vectors = np.linalg.eigh(standard[:, layer].T @ standard[:, layer])
-        chosen = vectors[:, ::-1][:, :DIRECTIONS]
+        chosen = vectors[:, ::-1][:, :COMPONENTS]
         basis[layer, : chosen.shape[1]] = chosen
-    # As they will be stored.
-    return View(*(np.asarray(values, np.float16).astype(np.float32) for values in (center, scale, basis)))
+    # Rounded as in the stored file.
+    return FeaturePca(*(np.asarray(values, np.float16).astype(np.float32) for values in (center, scale, basis)))
 
 
-def fit_standard(rows: Matrix) -> Standard:
+def fit_standardizer(rows: Matrix) -> Standardizer:
     median = np.nanmedian(rows, 0)
     known = np.where(np.isfinite(rows), rows, median)
-    return Standard(*(np.asarray(v, np.float32) for v in (median, known.mean(0), known.std(0) + 1e-6)))
+    return Standardizer(*(np.asarray(v, np.float32) for v in (median, known.mean(0), known.std(0) + 1e-6)))
 
 
 def median_gamma(rows: Matrix, factor: float, exponent: float = 2.0) -> float:
-    """At the usual distance of two strangers the likeness is e^-factor."""
+    """γ for which the kernel is e^-factor at the median distance of two rows."""
     sample = rows[np.random.default_rng(SEED).permutation(len(rows))[:1500]]
     return factor / float(np.median(squared_distances(sample, sample)) ** (exponent / 2))
 
@@ -51,18 +51,18 @@ def choose(count: int, most: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A kernel, its landmarks as they will be stored, and weights for outputs that may be taught by different rows."""
+class KernelRidgeFit:
+    """A kernel and its landmarks as stored; weights of different outputs may be fitted on different rows."""
 
     kernel: Kernel
     landmark_bytes: NDArray[np.int8]
     landmark_scale: Matrix
 
     @classmethod
-    def over(cls, kernel: Kernel, landmarks: Matrix, one_scale_a_group: bool = False) -> Machine:
-        """With one scale a group, columns that hardly vary take few bits of the compressed file."""
+    def build(cls, kernel: Kernel, landmarks: Matrix, one_scale_per_group: bool = False) -> KernelRidgeFit:
+        """One scale per group makes the compressed file smaller: columns that hardly vary take few bits."""
         largest = np.abs(landmarks).max(0)
-        if one_scale_a_group:
+        if one_scale_per_group:
             widths = np.diff([*kernel.starts.tolist(), landmarks.shape[1]])
             largest = np.repeat(np.maximum.reduceat(largest, kernel.starts), widths)
         scale = np.maximum(largest, 1e-6) / 127
@@ -72,16 +72,18 @@ class Machine:
     def landmarks(self) -> Matrix:
         return np.asarray(self.landmark_bytes * self.landmark_scale, np.float32)
 
-    def compare(self, rows: Matrix) -> NDArray[np.float64]:
-        return self.kernel.compare(rows, self.landmarks).astype(np.float64)
+    def evaluate(self, rows: Matrix) -> NDArray[np.float64]:
+        return self.kernel.evaluate(rows, self.landmarks).astype(np.float64)
 
-    def teach(self, likeness: NDArray[np.float64], labels: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
+    def fit_weights(
+        self, similarity: NDArray[np.float64], labels: NDArray[np.float64], ridge: float
+    ) -> NDArray[np.float64]:
         """Ridge regression in the space that the landmarks span (Nyström)."""
-        among = self.compare(self.landmarks)
-        normal = likeness.T @ likeness + ridge * among + 1e-5 * np.eye(len(among))
-        return np.asarray(np.linalg.solve(normal, likeness.T @ labels))
+        among = self.evaluate(self.landmarks)
+        normal = similarity.T @ similarity + ridge * among + 1e-5 * np.eye(len(among))
+        return np.asarray(np.linalg.solve(normal, similarity.T @ labels))
 
-    def arrays(self, weights: NDArray[np.float64], offset: list[float], standard: Standard) -> Arrays:
+    def arrays(self, weights: NDArray[np.float64], offset: list[float], standard: Standardizer) -> Arrays:
         return {
             "starts": self.kernel.starts,
             "gamma": self.kernel.gamma,
@@ -97,13 +99,15 @@ class Machine:
         }
 
 
-def apply_standard(standard: Standard, rows: Matrix) -> Matrix:
+def standardize(standard: Standardizer, rows: Matrix) -> Matrix:
     return np.stack([standard.apply(row) for row in rows])
 
 
-def look(view: View, features: Matrix, layout: tuple[int, int], standard: Standard, measured: Matrix) -> Matrix:
-    """What a machine without a reference is given, row by row; for the layout see `layout_of`."""
-    return np.concatenate([view.project(features, *layout), apply_standard(standard, measured)], 1)
+def build_rows(
+    pca: FeaturePca, features: Matrix, layout: tuple[int, int], standard: Standardizer, measured: Matrix
+) -> Matrix:
+    """Input rows of a no-reference model; for the layout see `get_projection_layout`."""
+    return np.concatenate([pca.project(features, *layout), standardize(standard, measured)], 1)
 
 
 def save(path: Path, arrays: Arrays) -> None:
@@ -111,12 +115,12 @@ def save(path: Path, arrays: Arrays) -> None:
     print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
 
 
-def save_view(path: Path, view: View) -> None:
+def save_pca(path: Path, pca: FeaturePca) -> None:
     save(
         path,
         {
-            "center": view.center.astype(np.float16),
-            "scale": view.scale.astype(np.float16),
-            "basis": view.basis.astype(np.float16),
+            "center": pca.center.astype(np.float16),
+            "scale": pca.scale.astype(np.float16),
+            "basis": pca.basis.astype(np.float16),
         },
     )

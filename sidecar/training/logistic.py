@@ -26,7 +26,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Anchors:
-    """Raw values whose grade needs no rating: 5 at best, excellent above 4.6, terrible below 1.4, 1 at worst."""
+    """Raw values with known grades: 5 at best, above 4.6 from excellent, below 1.4 from terrible, 1 at worst."""
 
     best: float
     excellent: float
@@ -40,13 +40,13 @@ class Anchors:
 
 def fit_curve(values: Numbers, labels: Numbers, anchors: Anchors) -> Curve:
     """Least squares of the clipped curve. β1 β2 ≥ 0 and β4 ≥ 0 (in the direction of quality) make it monotone."""
-    from scipy.optimize import least_squares  # not at the top: a curve that is fitted needs no scipy
+    from scipy.optimize import least_squares  # imported here, because using a fitted curve needs no scipy
 
     direction, centre, spread = anchors.direction, float(np.median(values)), float(np.std(values))
     points = direction * (values - centre) / spread
     fixed = np.array([anchors.best, anchors.excellent, anchors.terrible, anchors.worst])
     fixed = direction * (fixed - centre) / spread
-    # An anchor weighs as much as all ratings together: it bends the curve but a hundredth of a grade may remain.
+    # An anchor has the weight of all ratings together, so the curve meets it within a hundredth of a grade.
     weight = 3 * np.sqrt(len(values))
 
     def residuals(beta: Numbers) -> Numbers:
@@ -55,7 +55,7 @@ def fit_curve(values: Numbers, labels: Numbers, anchors: Anchors) -> Curve:
         broken = np.maximum(0, [4.98 - ends[0], 4.62 - ends[1], ends[2] - 1.38, ends[3] - 1.02])
         return np.concatenate([curve(points) - labels, weight * broken])
 
-    low, high = [0, 0.05, -8, 0, -10], [12, 3, 8, 5, 15]  # a steeper step than 3 only follows the levels of a data set
+    low, high = [0, 0.05, -8, 0, -10], [12, 3, 8, 5, 15]  # steeper steps than 3 overfit the levels of a data set
     starts = [
         (4.0, steepness, middle, slope, 3.0)
         for steepness in (0.5, 1, 2.5)

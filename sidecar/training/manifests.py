@@ -14,7 +14,7 @@ TID_COLUMNS = ("file", "reference", "distortion", "category", "strength", "group
 LIVE_COLUMNS = ("file", "group", "mos")
 CLEAN_COLUMNS = ("file", "distortion", "strength", "group")
 
-# TID2013's 24 types by number; only those whose category is beyond doubt have one.
+# TID2013's 24 types by number; only those with a clear category have one.
 TID_CATEGORIES = {
     **dict.fromkeys(range(1, 8), "Noise"),
     8: "Blurs",
@@ -33,7 +33,7 @@ def main() -> None:
         "folder", type=Path, help="the data set's own folder; file names in the manifest are relative to it"
     )
     parser.add_argument("manifest", type=Path, help="CSV file to write")
-    parser.add_argument("--pictures", default="*", help="clean: pattern of the files below the folder")
+    parser.add_argument("--images", default="*", help="clean: pattern of the files below the folder")
     parser.add_argument("--used", type=Path, help="clean: a manifest of distort.py whose photos are left out")
     parser.add_argument("--skip", type=re.compile, default=re.compile("(?!)"), help="clean: names that are not photos")
     arguments = parser.parse_args()
@@ -42,7 +42,7 @@ def main() -> None:
     elif arguments.dataset == "clean":
         used = set(Table.read([arguments.used]).texts("group").tolist()) if arguments.used else set()
         write_rows(
-            arguments.manifest, list_clean(arguments.folder, arguments.pictures, arguments.skip, used), CLEAN_COLUMNS
+            arguments.manifest, list_clean(arguments.folder, arguments.images, arguments.skip, used), CLEAN_COLUMNS
         )
     else:
         write_rows(arguments.manifest, list_live_challenge(arguments.folder), LIVE_COLUMNS)
@@ -72,7 +72,7 @@ def list_tid2013(folder: Path) -> list[dict[str, object]]:
 
 
 def list_live_challenge(folder: Path) -> list[dict[str, object]]:
-    """Every photo is its own group. MOS runs 0 (bad) to 100; the seven training pictures t1 to t7 are left out."""
+    """Every photo is its own group. MOS runs 0 (bad) to 100; the seven training images t1 to t7 are left out."""
     names = scipy.io.loadmat(str(folder / "Data" / "AllImages_release.mat"))["AllImages_release"].ravel()
     scores = scipy.io.loadmat(str(folder / "Data" / "AllMOS_release.mat"))["AllMOS_release"].ravel()
     rows: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""Second step of a fit of learned tools: what distinguishes every picture of a manifest from its reference."""
+"""Second step of fitting learned tools: writes the pair features of every image in a manifest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iqa_sidecar.imaging.image import Pair
-from iqa_sidecar.learned.pair_features import compare_pictures
-from training.parallel import map_pictures
-from training.score import read_picture
+from iqa_sidecar.learned.pair_features import compare_images
+from training.parallel import map_images
+from training.score import read_image
 from training.tables import Table
 
 
@@ -24,16 +24,16 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     rows = Table.read([arguments.manifest]).rows
-    values = map_pictures(partial(compare_row, folder=arguments.folder), rows, arguments.processes)
+    values = map_images(partial(compare_row, folder=arguments.folder), rows, arguments.processes)
     np.savez(arguments.output, names=np.array([row["file"] for row in rows]), values=np.stack(values))
     print(f"{len(rows)} pairs in {arguments.output}")
 
 
 def compare_row(row: dict[str, str], folder: Path) -> NDArray[np.float32]:
-    return compare_pictures(Pair(read_picture(folder / row["file"]), read_picture(folder / row["reference"])))
+    return compare_images(Pair(read_image(folder / row["file"]), read_image(folder / row["reference"])))
 
 
-def read_compared(path: Path) -> dict[str, NDArray[np.float32]]:
+def read_pair_features(path: Path) -> dict[str, NDArray[np.float32]]:
     """By file name."""
     with np.load(path, allow_pickle=False) as arrays:
         return dict(zip(arrays["names"].tolist(), arrays["values"].astype(np.float32), strict=True))

@@ -1,4 +1,4 @@
-"""Work on many pictures by several processes, each on one thread of its own."""
+"""Maps a function over many images in several single-threaded processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 
 
-def map_pictures(work: Callable[[Item], Done], items: Iterable[Item], processes: int) -> list[Done]:
-    """In the order of the items."""
+def map_images(work: Callable[[Item], Done], items: Iterable[Item], processes: int) -> list[Done]:
+    """Results in the order of the items."""
     with Pool(processes, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
         return pool.map(work, items, chunksize=8)

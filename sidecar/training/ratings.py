@@ -1,4 +1,4 @@
-"""Ratings as grades from 1 to 5, and what `calibrate` reads from a manifest: its scale, and which rows are held out."""
+"""Converts ratings to grades from 1 to 5, and reads scale and split of a manifest for `calibrate`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PERCENTILES = (2, 98)
 
 
 def on_scale(ratings: Numbers, worst: float, best: float) -> Numbers:
-    """Ratings as grades: worst counts as 1, best as 5, and what lies beyond them lies beyond these."""
+    """Maps ratings linearly: worst to 1, best to 5, without clipping."""
     return np.asarray(1 + 4 * (ratings - worst) / (best - worst))
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The ratings that count as 5 and as 1. Best may be the lower one: differential ratings fall with quality."""
+    """The ratings for 5 and 1. Best may be the lower one: differential ratings fall with quality."""
 
     best: float
     worst: float
@@ -34,7 +34,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Split:
-    """`final` are the rows that the curve to be written is fitted on; `parts` are (training, held-out) rows."""
+    """`final`: the rows for the final fit; `parts`: (training, held-out) rows."""
 
     parts: list[tuple[Mask, Mask]]
     final: Mask
@@ -76,7 +76,7 @@ def choose_scale(ratings: Numbers, best: float | None, worst: float | None) -> S
 
 
 def read_split(table: Table, split: str) -> Split:
-    """A number of folds, or the column that says train or test."""
+    """`text`: a number of folds, or the column with train or test."""
     groups = group_rows(table)
     if split.isdecimal():
         return split_in_folds(groups, int(split))
@@ -109,5 +109,5 @@ def split_in_folds(groups: Texts, folds: int) -> Split:
 
 
 def group_rows(table: Table) -> Texts:
-    """Versions of one picture belong together; without the column group they share their reference."""
+    """Versions of one image are one group; without the column group, rows with the same reference."""
     return np.array([row.get("group") or row.get("reference") or row["file"] for row in table.rows])

@@ -1,4 +1,4 @@
-"""One tool's values against ratings as an SVG file, with the calibration curve: what `calibrate` lets one look at."""
+"""Draws one tool's values against ratings, with the calibration curve, as SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from training.tables import Numbers
 WIDTH, HEIGHT = 520, 420
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 34, 46
 FONT = 'font-family="sans-serif" font-size="12"'
-MAX_DOTS = 3000  # more only make the file larger
+MAX_DOTS = 3000  # limits the file size
 
 
 def draw_scatter(title: str, name: str, values: Numbers, labels: Numbers, curve: Curve) -> str:
@@ -55,6 +55,6 @@ def draw_scatter(title: str, name: str, values: Numbers, labels: Numbers, curve:
 
 
 def widen(low: float, high: float) -> tuple[float, float]:
-    """Room for the outermost dots; a single value still has a width."""
+    """The range with a margin; not empty for a single value."""
     margin = 0.03 * (high - low) or 0.5
     return low - margin, high + margin

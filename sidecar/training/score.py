@@ -1,6 +1,6 @@
-"""Second step of a fit: adds to every row of a manifest what the sidecar itself says of that picture.
+"""Second step of a fit: adds tool values and measurements to every row of a manifest.
 
-A scored table is a manifest too: scoring it again replaces the columns that are computed and keeps the others.
+A scored table is a manifest too: scoring it again replaces the computed columns and keeps the others.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from iqa_sidecar.imaging.image import Pair, Picture, UndecodableError
+from iqa_sidecar.imaging.image import Image, Pair, UndecodableError
 from iqa_sidecar.metrics import brisque
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import ToolError
-from training.parallel import map_pictures
+from training.parallel import map_images
 from training.tables import Table, write_rows
 
 KINDS = ("tools", "measurements", "features")
@@ -34,17 +34,17 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table.read([arguments.manifest])
     score = partial(score_row, folder=arguments.folder, kinds=tuple(arguments.values), tools=arguments.tools)
-    scored = map_pictures(score, table.rows, arguments.processes)
+    scored = map_images(score, table.rows, arguments.processes)
     columns = list(dict.fromkeys([*table.columns, *(column for row in scored for column in row)]))
     write_rows(arguments.output, scored, columns)
 
 
 def score_row(row: dict[str, str], folder: Path, kinds: tuple[str, ...], tools: list[str]) -> dict[str, object]:
-    """Columns: `tool:NAME`, `measurement:name`, `feature:0` to `feature:35`. No value is an empty cell."""
-    image = read_picture(folder / row["file"])
+    """Columns: `tool:NAME`, `measurement:name`, `feature:0` to `feature:35`. A missing value is an empty cell."""
+    image = read_image(folder / row["file"])
     values: dict[str, object] = dict(row)
     if "tools" in kinds:
-        reference = read_picture(folder / row["reference"]) if row.get("reference") else None
+        reference = read_image(folder / row["reference"]) if row.get("reference") else None
         values |= {f"tool:{name}": value for name, value in run_tools(Pair(image, reference), tools).items()}
     if "measurements" in kinds:
         values |= {f"measurement:{name}": blank(value) for name, value in take_measurements(image).items()}
@@ -53,15 +53,15 @@ def score_row(row: dict[str, str], folder: Path, kinds: tuple[str, ...], tools: 
     return values
 
 
-def read_picture(path: Path) -> Picture:
-    """Formats that the service normalises before the sidecar sees them are normalised here, to PNG as well."""
+def read_image(path: Path) -> Image:
+    """Converts other formats to PNG, as the service does."""
     data = path.read_bytes()
     if path.suffix.lower() == ".bmp":
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
         if pixels is None:
-            raise UndecodableError(f"Expected a readable picture but received {path}")
-        return Picture(pixels.astype(np.uint8))
-    return Picture.decode(data, MAX_PIXELS)
+            raise UndecodableError(f"Expected a readable image but received {path}")
+        return Image(pixels.astype(np.uint8))
+    return Image.decode(data, MAX_PIXELS)
 
 
 def run_tools(pair: Pair, names: list[str]) -> dict[str, object]:
@@ -77,8 +77,8 @@ def run_tools(pair: Pair, names: list[str]) -> dict[str, object]:
     return values
 
 
-def take_measurements(image: Picture) -> dict[str, float | None]:
-    # Not at the top: the tools can be fitted before the measurements are written.
+def take_measurements(image: Image) -> dict[str, float | None]:
+    # Imported here: tools can be fitted without the measurements.
     from iqa_sidecar.measurements import measure
 
     return dict(measure(image, None))

@@ -1,4 +1,4 @@
-"""The severity rules of src/reasoners/embedded/findings/grading.ts in Python: fit_thresholds.py fits and tests them."""
+"""The severity rules of src/reasoners/embedded/findings/ in Python, for fit_thresholds.py."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness 
 
 @dataclass(frozen=True)
 class Unless:
-    """The indicator counts for nothing where this other measurement is below, or above, a value.
+    """Ignores the indicator where another measurement (the scene explains it) is below or above a value.
 
-    It explains a value by the scene, which a reference shows better; only with `always` it holds beside a reference.
+    With a reference, which shows the scene better, it applies only if `always`.
     """
 
     measurement: str
@@ -34,7 +34,7 @@ class Unless:
 
 @dataclass(frozen=True)
 class Indicator:
-    """One measurement that tells one category. `made_by`: the synthetic distortions that its cuts follow."""
+    """One measurement that indicates one category. `made_by`: the synthetic distortions that its cuts are fitted to."""
 
     category: str
     measurement: str
@@ -67,7 +67,7 @@ class Indicator:
         points = self.sign * np.array([self.edge, *self.cuts])
         silent = ~np.isfinite(values) | self.is_explained(table)
         if references is not None:
-            # What the reference shows is the picture's own: only the change counts, seen from the edge of clean photos.
+            # With a reference only the change counts, measured from the edge of the clean range.
             originals = self.sign * self.values(references)
             values = np.where(np.isfinite(originals), points[0] + values - originals, values)
             silent = ~np.isfinite(values)
@@ -88,7 +88,7 @@ class Indicator:
 
 
 def grade_categories(indicators: tuple[Indicator, ...], table: Table, references: Table | None = None) -> Numbers:
-    """One row a picture, one column a category in the order of CATEGORIES: its strongest indicator."""
+    """One row per image, one column per category (as in CATEGORIES): the strongest indicator."""
     columns = []
     for category in CATEGORIES:
         own = [indicator.grade(table, references) for indicator in indicators if indicator.category == category]

@@ -1,7 +1,7 @@
 """Measures how well each tool grades each distortion category: the numbers behind `strengths` in configs/tools.yaml.
 
 A cell is the mean, over the category's distortions, of the rank correlation between the tool and the target across all
-photos: the strength with the originals as 0, or with `--target mos` the ratings. 1 = perfect order, 0 = blind.
+photos: the strength with the originals as 0, or with `--target mos` the ratings. 1 = perfect order, 0 = no reaction.
 """
 
 from __future__ import annotations

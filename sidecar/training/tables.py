@@ -1,4 +1,4 @@
-"""Every step's input and output: plain CSV tables, read into columns of text or numbers."""
+"""CSV tables, the input and output of every step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Table:
     def read(cls, paths: Iterable[Path]) -> Table:
         rows: list[dict[str, str]] = []
         for path in paths:
-            with path.open(newline="", encoding="utf-8-sig") as stream:  # spreadsheets begin a file with a mark
+            with path.open(newline="", encoding="utf-8-sig") as stream:  # a byte-order mark, as spreadsheets write it
                 rows += list(csv.DictReader(stream))
         return cls(rows)
 

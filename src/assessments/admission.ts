@@ -1,138 +1,111 @@
-// Back-pressure: how many requests may be in the house, how many of them may work at once, and what the rest are told.
+// Back-pressure: limits the requests in flight and the runs at the same time; what exceeds the limits is refused with Retry-After.
 import { IqaError } from '../errors.ts';
+import type { AssessmentContext } from './context.ts';
+import { createBusyError, createQueue, type Queue } from './queue.ts';
 
-export interface AdmissionLimits {
-  /** Assessments at work at the same time that measure only. */
+interface AdmissionLimits {
+  /** Concurrent runs without a model. */
   running: number;
-  /** Further ones that mostly wait for a model: they must not keep the others from their turn. 0: both share `running`. */
+  /** Further concurrent runs with a model, which mostly wait for its provider. 0: both kinds share `running`. */
   thinking?: number;
-  /** Further requests that may upload or wait before the first one is refused. */
+  /** Further requests that may upload or wait before the next one is refused. */
   waiting: number;
 }
 
-/** What an assessment spends its time with. */
-export type Lane = 'measuring' | 'thinking';
+/** Runs with a model have their own queue, so that slow providers do not delay the others. */
+export type Lane = 'local' | 'model';
 
 export interface Admission {
   /**
-   * A seat in the house, taken before the body is read, or IQA_BUSY. The returned function gives it back; calling it again does nothing.
-   * Who will work in several places at once takes as many seats, or all there are.
+   * Takes slots before the body is read, or throws IQA_BUSY. The returned function releases them; calling it again has no effect.
+   * A request that runs several assessments at once takes as many slots, but never more than exist.
    */
-  enter: (seats?: number) => () => void;
-  /** Does the work when its turn comes, first come first served in its lane. A signal that fires while it waits takes it out of the queue. */
+  acquire: (slots?: number) => () => void;
+  /** Runs the work first come, first served within its lane. A signal that fires during the wait removes it from the queue. */
   run: <T>(work: () => Promise<T>, signal: AbortSignal, lane?: Lane) => Promise<T>;
-  /** Nobody enters any more; resolves when everybody has left. */
+  /** Refuses new requests; resolves when no request is in flight. */
   drain: () => Promise<void>;
   isDraining: () => boolean;
   statistics: () => { running: number; waiting: number };
 }
 
-/** Who stops does not come back at once: a gateway should have found another instance by then. */
-const STOPPING_RETRY_SECONDS = 5;
+/** A draining instance will not be back soon: by then a gateway uses another one. */
+const DRAINING_RETRY_SECONDS = 5;
+const QUEUE_TIMEOUT_RETRY_SECONDS = 5;
 
-/** Of the seats for those who wait: who waits for a model may not fill the house for the others. */
-const THINKING_SHARE = 0.5;
+/** Share of the waiting slots that runs with a model may fill. */
+const MODEL_QUEUE_SHARE = 0.5;
 
-export function createAdmission({ running: places, thinking = 0, waiting }: AdmissionLimits): Admission {
-  const all = places + thinking + waiting;
-  const measuring = createTurns(places);
-  const lanes: Record<Lane, Turns> = {
-    measuring,
-    thinking: thinking > 0 ? createTurns(thinking, Math.ceil(waiting * THINKING_SHARE)) : measuring,
+export function createAdmission({ running: local, thinking: model = 0, waiting }: AdmissionLimits): Admission {
+  const totalSlots = local + model + waiting;
+  const localQueue = createQueue(local);
+  const queues: Record<Lane, Queue> = {
+    local: localQueue,
+    model: model > 0 ? createQueue(model, Math.ceil(waiting * MODEL_QUEUE_SHARE)) : localQueue,
   };
-  const running = () => [...new Set(Object.values(lanes))].reduce((sum, lane) => sum + lane.running(), 0);
-  let seated = 0;
+  const running = () => [...new Set(Object.values(queues))].reduce((sum, queue) => sum + queue.running(), 0);
+  let usedSlots = 0;
   let draining = false;
-  const emptied: (() => void)[] = [];
+  const drained: (() => void)[] = [];
 
-  const leave = (seats: number) => {
-    seated -= seats;
-    if (seated === 0) for (const resolve of emptied.splice(0)) resolve();
+  const release = (slots: number) => {
+    usedSlots -= slots;
+    if (usedSlots === 0) for (const resolve of drained.splice(0)) resolve();
   };
 
   return {
-    enter(wanted = 1) {
-      const seats = Math.min(wanted, all);
+    acquire(wanted = 1) {
+      const slots = Math.min(wanted, totalSlots);
       if (draining)
-        throw new IqaError('IQA_BUSY', 'The service is stopping; try again in a moment', {
-          retryAfter: STOPPING_RETRY_SECONDS,
+        throw new IqaError('IQA_BUSY', 'The service is shutting down; try again in a moment', {
+          retryAfter: DRAINING_RETRY_SECONDS,
         });
-      if (seated + seats > all) throw busy(running(), seated - running(), measuring.secondsFor(seated));
-      seated += seats;
-      let left = false;
+      if (usedSlots + slots > totalSlots)
+        throw createBusyError(running(), usedSlots - running(), localQueue.estimateSeconds(usedSlots));
+      usedSlots += slots;
+      let released = false;
       return () => {
-        if (!left) leave(seats);
-        left = true;
+        if (!released) release(slots);
+        released = true;
       };
     },
-    async run(work, signal, lane = 'measuring') {
+    async run(work, signal, lane = 'local') {
       signal.throwIfAborted();
-      const release = await lanes[lane].turn(signal);
+      const finish = await queues[lane].enter(signal);
       try {
         return await work();
       } finally {
-        release();
+        finish();
       }
     },
     drain() {
       draining = true;
-      return seated === 0 ? Promise.resolve() : new Promise((resolve) => emptied.push(resolve));
+      return usedSlots === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve));
     },
     isDraining: () => draining,
-    statistics: () => ({ running: running(), waiting: seated - running() }),
+    statistics: () => ({ running: running(), waiting: usedSlots - running() }),
   };
 }
 
-interface Turns {
-  /** Resolves when it is one's turn, with what ends it. */
-  turn: (signal: AbortSignal) => Promise<() => void>;
-  running: () => number;
-  /** How long so many would take, for an honest Retry-After. */
-  secondsFor: (requests: number) => number;
-}
-
-function createTurns(places: number, longestQueue = Infinity): Turns {
-  let running = 0;
-  // Moving average of how long a run takes.
-  let averageMs = 500;
-  const queue: (() => void)[] = [];
-  const secondsFor = (requests: number): number => Math.max(1, Math.ceil((requests * averageMs) / places / 1000));
-
-  function begin(): () => void {
-    running += 1;
-    const startedAt = performance.now();
-    return () => {
-      averageMs += 0.2 * (performance.now() - startedAt - averageMs);
-      running -= 1;
-      queue.shift()?.();
-    };
+/** Runs the work in the lane of its reasoner. A run that is still queued at its deadline is refused with IQA_BUSY. */
+export async function runWhenAdmitted<T>(
+  admission: Admission,
+  { deadline, signal, reasoner }: Pick<AssessmentContext, 'deadline' | 'signal' | 'reasoner'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const progress = { started: false };
+  const startWork = () => {
+    progress.started = true;
+    return work();
+  };
+  const lane = reasoner.identity.kind === 'vlm' ? 'model' : 'local';
+  try {
+    return await admission.run(startWork, AbortSignal.any([signal, deadline.signal]), lane);
+  } catch (error) {
+    if (progress.started || !deadline.signal.aborted) throw error;
+    throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms in the queue; try again in a moment`, {
+      cause: error,
+      retryAfter: QUEUE_TIMEOUT_RETRY_SECONDS,
+    });
   }
-
-  return {
-    running: () => running,
-    secondsFor,
-    async turn(signal) {
-      if (running < places) return begin();
-      if (queue.length >= longestQueue) throw busy(running, queue.length, secondsFor(queue.length));
-      return new Promise((resolve, reject) => {
-        const called = () => {
-          signal.removeEventListener('abort', giveUp);
-          resolve(begin());
-        };
-        const giveUp = () => {
-          queue.splice(queue.indexOf(called), 1);
-          reject(signal.reason as Error);
-        };
-        queue.push(called);
-        signal.addEventListener('abort', giveUp, { once: true });
-      });
-    },
-  };
 }
-
-const busy = (running: number, waiting: number, retryAfter: number): IqaError =>
-  new IqaError(
-    'IQA_BUSY',
-    `Too many requests at once: ${running} are at work and ${waiting} wait; try again in ${retryAfter} s`,
-    { retryAfter },
-  );

@@ -1,5 +1,6 @@
-// The time a request may take, as a signal for those who can be stopped and a number for those who can plan ahead.
+// The time limit of a request, as an abort signal and as the remaining milliseconds.
 export interface Deadline {
+  /** Aborted when the time is up. */
   signal: AbortSignal;
   limitMs: number;
   /** Milliseconds left; never negative. */

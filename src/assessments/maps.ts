@@ -1,4 +1,4 @@
-// The local maps that a request asked for: fetched beside the run, and what could not be made said so, never a reason to fail.
+// The local quality maps of a request: fetched in parallel with the run. A missing map adds a note and never fails the run.
 import type { Diagnostics } from '../../schemas/responses/assessment.ts';
 import { GLOBAL } from '../../schemas/vocabulary.ts';
 import { IqaError, publicMessage } from '../errors.ts';
@@ -7,35 +7,32 @@ import type { ToolRegistry } from '../tools/registry.ts';
 
 export interface CollectedMaps {
   maps: Diagnostics['maps'];
-  /** Why a map is missing, a sentence each. */
+  /** One sentence for each missing map. */
   notes: string[];
 }
 
-/** Measurements that can be shown tile by tile, though they have no score and so no row in the registry; by the words people have for them, too. */
-const MEASUREMENTS: Readonly<Record<string, string>> = {
+/** Common words for the measurements that have a map; they have no score, so the registry does not list them. */
+const MAPPED_MEASUREMENTS: Readonly<Record<string, string>> = {
   blur: 'edge_width_px',
   noise: 'noise_sigma',
   blockiness: 'blockiness',
 };
 
-/** What maps are wanted of, by name or alias, each once; a name that nobody has is the caller's to mend, before the run begins. */
+/** The tools and measurements behind the requested names or aliases, without duplicates; throws for an unknown name. */
 export function findMapSources(names: readonly string[], registry: ToolRegistry): string[] {
-  return [
-    ...new Set(
-      names.map((name) => {
-        const word = name.trim().toLowerCase();
-        const found =
-          registry.find(name)?.name ??
-          Object.entries(MEASUREMENTS).find((measurement) => measurement.includes(word))?.[1];
-        if (found !== undefined) return found;
-        const known = [...registry.names, ...Object.keys(MEASUREMENTS)].join(', ');
-        throw new IqaError(
-          'IQA_INPUT_INVALID',
-          `Expected names of tools for maps (${known}) but received "${name.slice(0, 60)}"`,
-        );
-      }),
-    ),
-  ];
+  return [...new Set(names.map((name) => findMapSource(name, registry)))];
+}
+
+function findMapSource(name: string, registry: ToolRegistry): string {
+  const word = name.trim().toLowerCase();
+  const measurement = Object.entries(MAPPED_MEASUREMENTS).find((entry) => entry.includes(word))?.[1];
+  const source = registry.find(name)?.name ?? measurement;
+  if (source !== undefined) return source;
+  const known = [...registry.names, ...Object.keys(MAPPED_MEASUREMENTS)].join(', ');
+  throw new IqaError(
+    'IQA_INPUT_INVALID',
+    `Expected names of tools for maps (${known}) but received "${name.slice(0, 60)}"`,
+  );
 }
 
 export async function collectMaps(
@@ -51,7 +48,7 @@ export async function collectMaps(
     };
   } catch (error) {
     if (signal.aborted) throw error;
-    log.warn({ err: error }, 'No maps');
+    log.warn({ err: error }, 'Maps unavailable');
     return { maps: [], notes: [`No maps: ${publicMessage(error)}`] };
   }
 }

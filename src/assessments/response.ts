@@ -1,30 +1,31 @@
-// The final state as the public answer: every key present, no server path, what was degraded said so.
+// Builds the public response from the final state: every key present, no server path, degradation reported.
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { CONTRACT_VERSION } from '../../schemas/sidecar.ts';
-import type { AssessmentInput, Call } from './run.ts';
+import type { AssessmentContext } from './context.ts';
+import type { AssessmentInput } from './run.ts';
 import type { CollectedMaps } from './maps.ts';
 import type { RunContext } from '../pipeline/run-context.ts';
 import type { PipelineState } from '../pipeline/state.ts';
-import { findFailure } from '../pipeline/nodes/tool-execution.ts';
+import { findToolFailure } from '../pipeline/rules/tool-failure.ts';
 
-/** Rules of planning, fusion and replanning; raised when they change what an answer says. */
-export const PIPELINE_VERSION = '1.1.0';
+/** Version of the rules of planning, fusion and replanning; raised when they change an answer. */
+export const PIPELINE_VERSION = '1.2.0';
 
-export interface ResponseParts {
+interface ResponseParts {
   input: AssessmentInput;
-  call: Call;
+  context: Pick<AssessmentContext, 'id' | 'requestId'>;
   run: RunContext;
   state: PipelineState;
   maps: CollectedMaps;
   version: string;
 }
 
-export function createResponse({ input, call, run, state, maps, version }: ResponseParts): Assessment {
+export function createResponse({ input, context, run, state, maps, version }: ResponseParts): Assessment {
   const { hits, misses, sidecarMs, sidecarVersion } = run.evidence.statistics();
   const { usage, degraded } = run.reasoner.report();
   const degradedReason = [degraded, findDegradation(state)].filter((reason) => reason !== null).join('; ') || null;
   return {
-    id: call.id,
+    id: context.id,
     query: state.query,
     image: input.image.info,
     reference: input.reference?.info ?? null,
@@ -48,11 +49,11 @@ export function createResponse({ input, call, run, state, maps, version }: Respo
       ],
     },
     metadata: {
-      request_id: call.requestId,
+      request_id: context.requestId,
       reasoner: run.reasoner.identity,
       degraded: degradedReason !== null,
       degraded_reason: degradedReason,
-      timings_ms: { ...rounded(run.timings), sidecar: round(sidecarMs) },
+      timings_ms: { ...roundAll(run.timings), sidecar: round(sidecarMs) },
       vlm: usage,
       cache: { hits, misses },
       versions: {
@@ -68,14 +69,14 @@ export function createResponse({ input, call, run, state, maps, version }: Respo
 
 function findDegradation({ error, executor_evidence }: PipelineState): string | null {
   if (error !== undefined) return error;
-  const failure = findFailure(executor_evidence?.tool_logs ?? []);
+  const failure = findToolFailure(executor_evidence?.tool_logs ?? []);
   if (!failure) return null;
-  const { failed, instead } = failure;
-  return instead
-    ? `${instead.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}`
+  const { failed, replacement } = failure;
+  return replacement
+    ? `${replacement.tool_name} answered in place of ${failed.tool_name}: ${failed.error ?? ''}`
     : failed.error;
 }
 
 const round = (milliseconds: number): number => Math.round(milliseconds * 100) / 100;
-const rounded = (timings: Record<string, number>) =>
+const roundAll = (timings: Record<string, number>) =>
   Object.fromEntries(Object.entries(timings).map(([stage, time]) => [stage, round(time)]));

@@ -1,98 +1,97 @@
-// Identical requests at the same time: one run, whose progress and result everybody gets who asked for it.
-export interface Flight<Event, Result> {
+// Runs identical concurrent work once: later callers get the same events and the same result.
+export interface SharedRun<Event, Result> {
   result: Promise<Result>;
-  /** Everything reported so far and from now on; ends with the run. */
+  /** All events from the start of the run to its end. */
   events: () => AsyncGenerator<Event, void>;
-  /** Whether this call began the run, and so owns what it works on. */
+  /** Whether this call started the run. */
   isNew: boolean;
 }
 
 export type Work<Event, Result> = (report: (event: Event) => void, signal: AbortSignal) => Promise<Result>;
 
-export interface Flights<Event, Result> {
-  /** Begins the run for this key or joins the one under way. The run is stopped when all who joined have gone. */
-  join: (key: string, signal: AbortSignal, work: Work<Event, Result>) => Flight<Event, Result>;
+interface SingleFlight<Event, Result> {
+  /** Starts the run for this key or joins the current one. A run is aborted when the signals of all callers are. */
+  joinOrStart: (key: string, signal: AbortSignal, work: Work<Event, Result>) => SharedRun<Event, Result>;
 }
 
-interface Running<Event, Result> {
-  result: Promise<Result>;
-  log: Event[];
+interface EventLog<Event> {
+  events: Event[];
   ended: boolean;
   /** Called at every new event and at the end. */
   listeners: Set<() => void>;
-  passengers: number;
+}
+
+interface CurrentRun<Event, Result> {
+  result: Promise<Result>;
+  log: EventLog<Event>;
+  subscribers: number;
   controller: AbortController;
 }
 
-export function createFlights<Event, Result>(): Flights<Event, Result> {
-  const running = new Map<string, Running<Event, Result>>();
+export function createSingleFlight<Event, Result>(): SingleFlight<Event, Result> {
+  const current = new Map<string, CurrentRun<Event, Result>>();
 
-  function begin(key: string, work: Work<Event, Result>): Running<Event, Result> {
+  function remove(key: string, run: CurrentRun<Event, Result>): void {
+    if (current.get(key) === run) current.delete(key);
+  }
+
+  function start(key: string, work: Work<Event, Result>): CurrentRun<Event, Result> {
     const controller = new AbortController();
-    const flight: Running<Event, Result> = {
-      result: Promise.resolve(null as never),
-      log: [],
-      ended: false,
-      listeners: new Set(),
-      passengers: 0,
-      controller,
-    };
-    const tell = () => {
-      for (const listener of flight.listeners) listener();
+    const log: EventLog<Event> = { events: [], ended: false, listeners: new Set() };
+    const notify = () => {
+      for (const listener of log.listeners) listener();
     };
     const report = (event: Event) => {
-      flight.log.push(event);
-      tell();
+      log.events.push(event);
+      notify();
     };
-    running.set(key, flight);
-    flight.result = work(report, controller.signal).finally(() => {
-      flight.ended = true;
-      if (running.get(key) === flight) running.delete(key);
-      tell();
+    const result = work(report, controller.signal).finally(() => {
+      log.ended = true;
+      remove(key, run);
+      notify();
     });
-    // A failure that nobody waits for any more is not worth a crash.
-    flight.result.catch(() => undefined);
-    return flight;
+    // All callers may have gone: then the rejection is not unhandled.
+    result.catch(() => undefined);
+    const run = { result, log, subscribers: 0, controller };
+    current.set(key, run);
+    return run;
   }
 
   return {
-    join(key, signal, work) {
+    joinOrStart(key, signal, work) {
       signal.throwIfAborted();
-      const underWay = running.get(key);
-      const flight = underWay ?? begin(key, work);
-      flight.passengers += 1;
-      signal.addEventListener(
-        'abort',
-        () => {
-          flight.passengers -= 1;
-          if (flight.passengers > 0) return;
-          // Nobody may board a run that is being stopped.
-          if (running.get(key) === flight) running.delete(key);
-          flight.controller.abort(signal.reason);
-        },
-        { once: true },
-      );
-      return { result: flight.result, events: () => follow(flight), isNew: underWay === undefined };
+      const existing = current.get(key);
+      const run = existing ?? start(key, work);
+      run.subscribers += 1;
+      const unsubscribe = () => {
+        run.subscribers -= 1;
+        if (run.subscribers > 0) return;
+        // A run that is being aborted must not be joined.
+        remove(key, run);
+        run.controller.abort(signal.reason);
+      };
+      signal.addEventListener('abort', unsubscribe, { once: true });
+      return { result: run.result, events: () => replayEvents(run.log), isNew: existing === undefined };
     },
   };
 }
 
-async function* follow<Event>(flight: Running<Event, unknown>): AsyncGenerator<Event, void> {
+async function* replayEvents<Event>(log: EventLog<Event>): AsyncGenerator<Event, void> {
   let next = 0;
   let wake: () => void = () => undefined;
   const listener = () => {
     wake();
   };
-  flight.listeners.add(listener);
+  log.listeners.add(listener);
   try {
     for (;;) {
-      while (next < flight.log.length) yield flight.log[next++] as Event;
-      if (flight.ended) return;
+      while (next < log.events.length) yield log.events[next++] as Event;
+      if (log.ended) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
   } finally {
-    flight.listeners.delete(listener);
+    log.listeners.delete(listener);
   }
 }

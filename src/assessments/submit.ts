@@ -1,98 +1,94 @@
-// From a received request to its run: identical requests share one, all others wait their turn, and nothing outlives its deadline.
+// From an upload to its run: computes the digest, joins an identical run or queues a new one, within a deadline.
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
-import type { AssessRequest } from '../../schemas/requests/assess.ts';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import type { ProgressEvent } from '../../schemas/responses/progress.ts';
-import type { Admission, Lane } from './admission.ts';
-import type { Assessor } from './run.ts';
-import { startDeadline, type Deadline } from './deadline.ts';
+import type { ResumeAssessment } from '../checkpoints/durable-runs.ts';
 import { IqaError } from '../errors.ts';
-import { createFlights, type Flight } from './single-flight.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import type { DecodingLimits } from '../images/prepare-image.ts';
-import type { Upload } from '../uploads/assess-form.ts';
-import { preparePictures } from '../images/prepare-request.ts';
-import { checkRegions } from '../images/regions.ts';
-import type { SpoolSession } from '../uploads/spool.ts';
+import { raceAbort } from '../lib/abort.ts';
+import type { SidecarClient } from '../tools/sidecar/client.ts';
+import type { AssessUpload } from '../uploads/assess-form.ts';
+import { runWhenAdmitted, type Admission } from './admission.ts';
+import type { SelectReasoner } from './context.ts';
+import { startDeadline } from './deadline.ts';
+import { computeDigest, formatEtag, matchesEtag, type VersionFingerprint } from './digest.ts';
+import { prepareInput, type RunAssessment } from './run.ts';
+import { createSingleFlight } from './single-flight.ts';
 
-export interface ReceivedRequest {
-  files: Upload['files'];
-  body: AssessRequest;
-  /** Of the assessment, when the client has chosen it. */
-  id?: string | null;
-  session: SpoolSession;
-  requestId: string;
-  log: Logger;
-  /** Aborted when the client hangs up. */
-  signal: AbortSignal;
-}
-
-export interface ReceptionOptions {
-  assess: Assessor;
+export interface AssessmentsOptions {
+  run: RunAssessment;
+  /** Null while checkpoints are off. */
+  resume: ResumeAssessment | null;
   admission: Admission;
-  requestTimeoutMs: number;
+  sidecar: SidecarClient;
+  selectReasoner: SelectReasoner;
+  fingerprint: VersionFingerprint;
   limits: DecodingLimits;
-  /** What an assessment with this back end will spend its time with. */
-  laneOf?: (backend: string | undefined) => Lane;
+  requestTimeoutMs: number;
 }
 
-export type AssessmentFlight = Flight<ProgressEvent, Assessment>;
-/** Begins the assessment with this digest, or joins the one under way. */
-export type Reception = (digest: string, request: ReceivedRequest) => AssessmentFlight;
+export interface SubmitOptions {
+  /** Id of the assessment when the client chose it. */
+  id?: string | undefined;
+  ifNoneMatch?: string | undefined;
+}
 
-export function createReception({
-  assess,
-  admission,
-  requestTimeoutMs,
-  limits,
-  laneOf = () => 'measuring',
-}: ReceptionOptions): Reception {
-  const flights = createFlights<ProgressEvent, Assessment>();
-  return (digest, { files, body, id: chosenId = null, session, requestId, log, signal }) => {
-    const id = chosenId ?? randomUUID();
-    // A run that somebody will ask for by its id is a run of its own.
-    const flight = flights.join(
-      chosenId === null ? digest : `${digest} ${chosenId}`,
-      signal,
-      async (report, abandoned) => {
+export interface Submission {
+  etag: string;
+  events: () => AsyncGenerator<ProgressEvent, void>;
+  /** Rejects when the client disconnects, even if the run continues for other clients. */
+  result: () => Promise<Assessment>;
+}
+
+export interface Assessments {
+  submit: (upload: AssessUpload, context: RequestContext, options?: SubmitOptions) => Promise<Submission>;
+  /** Continues an interrupted run, or returns the stored result of a finished one. */
+  resume: (id: string, context: RequestContext) => Promise<Assessment>;
+}
+
+export function createAssessments(options: AssessmentsOptions): Assessments {
+  const { run, admission, sidecar, selectReasoner, fingerprint, limits, requestTimeoutMs } = options;
+  const runs = createSingleFlight<ProgressEvent, Assessment>();
+
+  return {
+    async submit(upload, context, { id, ifNoneMatch } = {}) {
+      const reasoner = selectReasoner(upload.body.backend);
+      const digest = await computeDigest(upload, fingerprint(reasoner), sidecar);
+      const etag = formatEtag(digest);
+      if (matchesEtag(ifNoneMatch, etag))
+        throw new IqaError('IQA_INPUT_UNCHANGED', 'The ETag in If-None-Match is current: same inputs, same versions', {
+          etag,
+        });
+      // Ids are stored and compared as lower-case text. A run whose id the client chose is never shared.
+      const clientId = id?.toLowerCase();
+      const key = clientId === undefined ? digest : `${digest} ${clientId}`;
+      const shared = runs.joinOrStart(key, context.signal, (report, signal) => {
         const deadline = startDeadline(requestTimeoutMs);
-        const work = async () => {
-          const pictures = await preparePictures(files, body.align, session, limits);
-          const regions = checkRegions(body.regions ?? [], pictures.image.info);
-          return assess({ ...body, ...pictures, regions }, { id, requestId, log, signal: abandoned, deadline, report });
-        };
-        // Whoever joins needs our files for as long as the run goes on, also when we have hung up.
-        return session.hold(() => waitForTurn(admission, work, { deadline, abandoned, lane: laneOf(body.backend) }));
-      },
-    );
-    if (!flight.isNew) log.info({ digest: digest.slice(0, 12) }, 'Joined an identical request that is under way');
-    return flight;
+        const own = { ...context, id: clientId ?? randomUUID(), signal, deadline, reasoner, report, resumeFrom: null };
+        // The files are kept until the run ends: other clients may wait for it after this one disconnects.
+        return upload.session.hold(() =>
+          runWhenAdmitted(admission, own, async () => run(await prepareInput(upload, limits), own)),
+        );
+      });
+      if (!shared.isNew) context.log.info({ digest: digest.slice(0, 12) }, 'Joined an identical running request');
+      const result = async () => setRequestId(await raceAbort(shared.result, context.signal), context.requestId);
+      return { etag, events: shared.events, result };
+    },
+
+    async resume(id, context) {
+      const { resume } = options;
+      if (!resume) throw new IqaError('IQA_INPUT_NOT_FOUND', 'Assessments cannot be resumed: checkpoints are off');
+      const deadline = startDeadline(requestTimeoutMs);
+      // The run's own back end is unknown until it is loaded: the lane is that of the default one.
+      const queued = { ...context, deadline, reasoner: selectReasoner(undefined) };
+      const work = () => resume(id.toLowerCase(), { ...context, deadline });
+      return raceAbort(runWhenAdmitted(admission, queued, work), context.signal);
+    },
   };
 }
 
-export interface Patience {
-  deadline: Deadline;
-  abandoned: AbortSignal;
-  lane: Lane;
-}
-
-export async function waitForTurn<T>(
-  admission: Admission,
-  work: () => Promise<T>,
-  { deadline, abandoned, lane }: Patience,
-): Promise<T> {
-  const progress = { begun: false };
-  const turn = async () => {
-    progress.begun = true;
-    return work();
-  };
-  try {
-    return await admission.run(turn, AbortSignal.any([abandoned, deadline.signal]), lane);
-  } catch (error) {
-    if (progress.begun || !deadline.signal.aborted) throw error;
-    throw new IqaError('IQA_BUSY', `The request waited ${deadline.limitMs} ms for its turn; try again in a moment`, {
-      cause: error,
-      retryAfter: 5,
-    });
-  }
+/** A shared result carries the id of the request that started it. */
+function setRequestId(assessment: Assessment, requestId: string): Assessment {
+  return { ...assessment, metadata: { ...assessment.metadata, request_id: requestId } };
 }

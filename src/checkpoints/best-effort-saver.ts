@@ -1,4 +1,4 @@
-// LangGraph's saver, made forgiving: a store that fails in the middle of a run costs the run its checkpoints, not its answer.
+// Wraps LangGraph's saver so that a store failure during a run costs its checkpoints but not its answer.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   BaseCheckpointSaver,
@@ -11,23 +11,23 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { IqaError } from '../errors.ts';
 
-export const storeFailed = (cause: unknown): IqaError =>
-  new IqaError('IQA_STORE_UNAVAILABLE', 'The store of checkpoints cannot be reached', { cause, retryAfter: 5 });
+export const createStoreError = (cause: unknown): IqaError =>
+  new IqaError('IQA_STORE_UNAVAILABLE', 'The checkpoint store cannot be reached', { cause, retryAfter: 5 });
 
-export class TolerantSaver extends BaseCheckpointSaver {
+export class BestEffortSaver extends BaseCheckpointSaver {
   readonly #saver: BaseCheckpointSaver;
-  /** Runs whose checkpoints have a hole: nothing more is written of them, so that what is stored stays a state that once was. */
-  readonly #broken = new Map<string, unknown>();
+  /** First failure by run. Nothing more is written for these runs, so that the stored state stays consistent. */
+  readonly #failures = new Map<string, unknown>();
 
   constructor(saver: BaseCheckpointSaver) {
     super(saver.serde);
     this.#saver = saver;
   }
 
-  /** What went wrong with the checkpoints of this run, if anything; forgotten once told. */
+  /** Returns and clears the failure of a run. */
   takeFailure(id: string): unknown {
-    const failure = this.#broken.get(id);
-    this.#broken.delete(id);
+    const failure = this.#failures.get(id);
+    this.#failures.delete(id);
     return failure;
   }
 
@@ -35,7 +35,7 @@ export class TolerantSaver extends BaseCheckpointSaver {
     try {
       return await this.#saver.getTuple(config);
     } catch (error) {
-      throw storeFailed(error);
+      throw createStoreError(error);
     }
   }
 
@@ -49,11 +49,11 @@ export class TolerantSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     versions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    await this.#try(config, () => this.#saver.put(config, checkpoint, metadata, versions));
+    await this.#tryWrite(config, () => this.#saver.put(config, checkpoint, metadata, versions));
     const { checkpoint_ns = '' } = config.configurable ?? {};
     return {
       configurable: {
-        thread_id: threadOf(config),
+        thread_id: getThreadId(config),
         checkpoint_ns: checkpoint_ns as string,
         checkpoint_id: checkpoint.id,
       },
@@ -61,23 +61,23 @@ export class TolerantSaver extends BaseCheckpointSaver {
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    await this.#try(config, () => this.#saver.putWrites(config, writes, taskId));
+    await this.#tryWrite(config, () => this.#saver.putWrites(config, writes, taskId));
   }
 
   override deleteThread(threadId: string): Promise<void> {
     return this.#saver.deleteThread(threadId);
   }
 
-  async #try(config: RunnableConfig, work: () => Promise<unknown>): Promise<void> {
-    const id = threadOf(config);
-    if (this.#broken.has(id)) return;
+  async #tryWrite(config: RunnableConfig, work: () => Promise<unknown>): Promise<void> {
+    const id = getThreadId(config);
+    if (this.#failures.has(id)) return;
     try {
       await work();
     } catch (error) {
-      this.#broken.set(id, error);
+      this.#failures.set(id, error);
     }
   }
 }
 
-const threadOf = (config: RunnableConfig): string =>
+const getThreadId = (config: RunnableConfig): string =>
   String((config.configurable as { thread_id?: string } | undefined)?.thread_id);

@@ -1,102 +1,102 @@
-// What the durable assessor works with: the store, its runs and pictures, and the rules by which they end.
-import type { Logger } from 'pino';
+// Opens the checkpoints of unfinished runs: stages, run table and images, with leases and retention.
+import type { FastifyBaseLogger } from 'fastify';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
+import { BestEffortSaver } from './best-effort-saver.ts';
+import { createImageStore, type ImageStore } from './images.ts';
 import { THIS_PROCESS } from './lease.ts';
-import { createPictureStore, type PictureStore } from './images.ts';
 import { createRunTable, type RunTable } from './run-table.ts';
 import type { CheckpointConfig } from './settings.ts';
 import { openStore } from './store.ts';
-import { TolerantSaver } from './best-effort-saver.ts';
 
 export interface Checkpoints {
-  saver: TolerantSaver;
+  saver: BestEffortSaver;
   table: RunTable;
-  pictures: PictureStore;
-  /** This process, as the leases know it. */
+  images: ImageStore;
+  /** The name of this process in leases. */
   owner: string;
   leaseMs: number;
-  /** Runs that this process works on. */
+  /** Ids of the runs in this process. */
   active: Set<string>;
-  /** Ends a run that has its answer; what kept it from being stored wholly, if anything did. */
-  settle: (id: string, folder: string, answer: Assessment) => Promise<unknown>;
-  /** Leaves an unfinished run to whoever resumes it. */
-  release: (id: string, log: Logger) => Promise<void>;
-  /** Removes all there is of a run that this process owns; its row last, so that an interrupted removal is found and repeated. */
-  forget: (id: string, folder: string) => Promise<void>;
-  /** Removes what is too old or too much. */
+  /** Stores the result and removes stages and images. Resolves with the first failure, if any. */
+  finish: (id: string, folder: string, assessment: Assessment) => Promise<unknown>;
+  /** Gives up the lease of an unfinished run, so that it can be resumed. */
+  release: (id: string, log: FastifyBaseLogger) => Promise<void>;
+  /** Removes a run that this process owns; its row last, so that an interrupted removal is repeated. */
+  remove: (id: string, folder: string) => Promise<void>;
+  /** Removes the runs that exceed the retention limits; resolves with their number. */
   sweep: () => Promise<number>;
   close: () => Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
-/** Between two sweeps no more than this many runs are added. */
+/** Besides the timer, a sweep follows every so many finished runs. */
 const RUNS_PER_SWEEP = 200;
 
-export async function openCheckpoints(config: CheckpointConfig, log: Logger): Promise<Checkpoints> {
-  // First the folders: SQLite's file lies in them, and a Postgres that was opened in vain would have to be closed again.
-  const pictures = await createPictureStore(config.dir);
+export async function openCheckpoints(config: CheckpointConfig, log: FastifyBaseLogger): Promise<Checkpoints> {
+  // Folders first: SQLite's file lies in them, and a failure here leaves no Postgres connection open.
+  const images = await createImageStore(config.dir);
   const store = await openStore(config);
-  const saver = new TolerantSaver(store.saver);
+  const saver = new BestEffortSaver(store.saver);
   const table = createRunTable(store, config.lease_ms);
   const owner = THIS_PROCESS;
   const background = new Set<Promise<unknown>>();
   const active = new Set<string>();
   const { max_age_hours, max_runs, max_bytes, sweep_seconds } = config.retention;
-  let unswept = 0;
+  let runsSinceSweep = 0;
 
-  /** Work that no answer waits for; closing does. */
-  function later(work: Promise<unknown>, failed: string): void {
+  /** No response waits for this work, but `close` does. */
+  function runInBackground(work: Promise<unknown>, failureMessage: string): void {
     const tracked: Promise<unknown> = work
       .catch((error: unknown) => {
-        log.warn({ err: error }, failed);
+        log.warn({ err: error }, failureMessage);
       })
       .finally(() => background.delete(tracked));
     background.add(tracked);
   }
 
-  async function forget(id: string, folder: string): Promise<void> {
-    await Promise.all([saver.deleteThread(id), pictures.remove(folder)]);
+  async function remove(id: string, folder: string): Promise<void> {
+    await Promise.all([saver.deleteThread(id), images.remove(folder)]);
     await table.remove(id, owner);
   }
 
   async function sweep(): Promise<number> {
-    unswept = 0;
+    runsSinceSweep = 0;
     const expired = await table.claimExpired(owner, {
       maxAgeMs: Math.round(max_age_hours * HOUR_MS),
       maxRuns: max_runs,
       maxBytes: max_bytes,
     });
-    for (const { id, folder } of expired) await forget(id, folder);
+    for (const { id, folder } of expired) await remove(id, folder);
     if (expired.length > 0) log.info({ removed: expired.length }, 'Old checkpoints removed');
     return expired.length;
   }
 
-  const sweepLater = () => {
-    later(sweep(), 'Old checkpoints could not be removed');
+  const sweepInBackground = () => {
+    runInBackground(sweep(), 'Old checkpoints could not be removed');
   };
   await sweep();
-  const timer = setInterval(sweepLater, sweep_seconds * 1000);
+  const timer = setInterval(sweepInBackground, sweep_seconds * 1000);
   timer.unref();
 
   return {
     saver,
     table,
-    pictures,
+    images,
     owner,
     active,
     leaseMs: config.lease_ms,
-    forget,
+    remove,
     sweep,
-    async settle(id, folder, answer) {
+    async finish(id, folder, assessment) {
       const failure = saver.takeFailure(id);
-      unswept += 1;
-      if (unswept >= RUNS_PER_SWEEP) sweepLater();
+      runsSinceSweep += 1;
+      if (runsSinceSweep >= RUNS_PER_SWEEP) sweepInBackground();
       try {
-        if (config.finished === 'drop') later(forget(id, folder), 'A finished run could not be removed');
+        if (config.finished === 'drop') runInBackground(remove(id, folder), 'A finished run could not be removed');
         else {
-          await table.finish(id, owner, JSON.stringify(answer));
-          later(
-            Promise.all([saver.deleteThread(id), pictures.remove(folder)]),
+          await table.finish(id, owner, JSON.stringify(assessment));
+          runInBackground(
+            Promise.all([saver.deleteThread(id), images.remove(folder)]),
             'The stages of a finished run could not be removed',
           );
         }
@@ -108,7 +108,7 @@ export async function openCheckpoints(config: CheckpointConfig, log: Logger): Pr
     async release(id, runLog) {
       saver.takeFailure(id);
       await table.release(id, owner).catch((error: unknown) => {
-        runLog.warn({ err: error, assessment_id: id }, 'The lease could not be given back; it ends by itself');
+        runLog.warn({ err: error, assessment_id: id }, 'The lease could not be released; it will expire');
       });
     },
     async close() {

@@ -1,25 +1,25 @@
-// The pictures of unfinished runs: kept in private folders with unguessable names, where the next process finds them.
+// Stores the images of unfinished runs in private folders with unguessable names, for the process that resumes them.
 import { copyFile, link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredPicture, StoredRun } from '../../schemas/pipeline/stored-run.ts';
+import type { StoredImage, StoredRun } from '../../schemas/pipeline/stored-run.ts';
 import type { AssessmentInput } from '../assessments/run.ts';
 import { decodeToLastRow, readMetadata } from '../images/sharp-decoder.ts';
 import type { PreparedImage } from '../images/prepare-image.ts';
-import { makeConfiguredFolder } from '../lib/ensure-directory.ts';
+import { ensureConfiguredDirectory } from '../lib/ensure-directory.ts';
 
-type Pictures = Pick<AssessmentInput, 'image' | 'reference'>;
+type Images = Pick<AssessmentInput, 'image' | 'reference'>;
 
-export interface PictureStore {
-  /** Puts the prepared files of a request into a folder of their own. */
-  keep: (folder: string, pictures: Pictures) => Promise<Pictures>;
-  /** The same pictures in another process; null when they are not, or not wholly, there. */
-  restore: (folder: string, stored: Pick<StoredRun, 'image' | 'reference'>) => Promise<Pictures | null>;
+export interface ImageStore {
+  /** Links or copies the prepared files into the folder. */
+  keep: (folder: string, images: Images) => Promise<Images>;
+  /** Null if a file is missing or incomplete. */
+  restore: (folder: string, stored: Pick<StoredRun, 'image' | 'reference'>) => Promise<Images | null>;
   remove: (folder: string) => Promise<void>;
 }
 
-export async function createPictureStore(dir: string): Promise<PictureStore> {
-  const base = join(dir, 'pictures');
-  await makeConfiguredFolder(base, 'IQA_CHECKPOINTS_DIR');
+export async function createImageStore(dir: string): Promise<ImageStore> {
+  const base = join(dir, 'images');
+  await ensureConfiguredDirectory(base, 'IQA_CHECKPOINTS_DIR');
   return {
     async keep(folder, { image, reference }) {
       await mkdir(join(base, folder), { mode: 0o700 });
@@ -40,11 +40,11 @@ export async function createPictureStore(dir: string): Promise<PictureStore> {
   };
 }
 
-export function describePicture({ info, bytes, sha256, jpegQuality }: PreparedImage): StoredPicture {
+export function describeImage({ info, bytes, sha256, jpegQuality }: PreparedImage): StoredImage {
   return { info, bytes, sha256, jpeg_quality: jpegQuality };
 }
 
-/** A second name for the spooled file costs nothing; where the spool is on another disk, it is copied. */
+/** A hard link is free; if the spool is on another disk, the file is copied. */
 async function keepFile(image: PreparedImage, path: string): Promise<PreparedImage> {
   try {
     await link(image.path, path);
@@ -54,13 +54,14 @@ async function keepFile(image: PreparedImage, path: string): Promise<PreparedIma
   return { ...image, path };
 }
 
-async function restoreFile(stored: StoredPicture, path: string, field: string): Promise<PreparedImage | null> {
+async function restoreFile(stored: StoredImage, path: string, field: string): Promise<PreparedImage | null> {
   const found = await stat(path).catch(() => null);
   if (found?.size !== stored.bytes) return null;
   let verified: Promise<void> | undefined;
   const verify = () => (verified ??= verifyFile(path, field));
   return {
     info: stored.info,
+    field,
     path,
     bytes: stored.bytes,
     sha256: stored.sha256,
@@ -69,7 +70,7 @@ async function restoreFile(stored: StoredPicture, path: string, field: string): 
   };
 }
 
-/** The file's own size and format count: it may have been resized and re-encoded. */
+/** Size and format are those of the file, which may have been resized or re-encoded. */
 async function verifyFile(path: string, field: string): Promise<void> {
   const metadata = await readMetadata(path, field);
   await decodeToLastRow({ path, isJpeg: metadata.format === 'jpeg' }, field, metadata);

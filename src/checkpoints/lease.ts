@@ -1,39 +1,39 @@
-// Who works on a run: a lease that is renewed while the work goes on, so that no two processes work on the same run.
+// The lease of a run: renewed while it runs, so that no two processes work on it.
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { Logger } from 'pino';
+import type { FastifyBaseLogger } from 'fastify';
 import { IqaError } from '../errors.ts';
 import type { RunTable } from './run-table.ts';
-import { isRunning } from '../lib/is-process-alive.ts';
+import { isProcessAlive } from '../lib/is-process-alive.ts';
 
-const machine = findMachine();
-/** Names this process for as long as it lives: the machine, the process id on it, and something nobody else has. */
+const machine = identifyMachine();
+/** Unique name of this process: machine, process id and a random id. */
 export const THIS_PROCESS = [machine, process.pid, randomUUID()].join('|');
 
-/** Certain only of processes of this machine that are gone: their runs need not wait for the lease to end. */
-export function isDead(owner: string): boolean {
-  const [ownMachine, pid] = owner.split('|');
-  if (owner === THIS_PROCESS || machine === '' || ownMachine !== machine) return false;
-  // Our own process id under another name: whoever had it before us is gone.
-  return Number(pid) === process.pid || !isRunning(Number(pid));
+/** Known only for processes on this machine: their runs need not wait for the lease to expire. */
+export function isOwnerDead(owner: string): boolean {
+  const [ownerMachine, pid] = owner.split('|');
+  if (owner === THIS_PROCESS || machine === '' || ownerMachine !== machine) return false;
+  // An owner with the id of this process but another random id is an earlier process.
+  return Number(pid) === process.pid || !isProcessAlive(Number(pid));
 }
 
-export interface Lease {
-  /** Aborted when somebody else has taken the run over. */
+interface Lease {
+  /** Aborted when another process has claimed the run. */
   signal: AbortSignal;
   end: () => void;
 }
 
-export function holdLease(table: RunTable, id: string, owner: string, leaseMs: number, log: Logger): Lease {
+export function holdLease(table: RunTable, id: string, owner: string, leaseMs: number, log: FastifyBaseLogger): Lease {
   const controller = new AbortController();
   const renew = async () => {
     try {
       if (!(await table.renew(id, owner)))
         controller.abort(
-          new IqaError('IQA_INPUT_RUN_ACTIVE', 'Another process has taken this assessment over', { retryAfter: 1 }),
+          new IqaError('IQA_INPUT_RUN_ACTIVE', 'Another process has taken over this assessment', { retryAfter: 1 }),
         );
     } catch (error) {
-      // Whether the run is still ours is unknown then; the store may be back before the lease ends.
+      // The store may be back before the lease expires.
       log.warn({ err: error, assessment_id: id }, 'The lease could not be renewed');
     }
   };
@@ -47,8 +47,8 @@ export function holdLease(table: RunTable, id: string, owner: string, leaseMs: n
   };
 }
 
-/** Process ids mean something only within one boot and one process namespace; where these cannot be told, nothing is concluded. */
-function findMachine(): string {
+/** Process ids are unique only within one boot and one PID namespace. Empty if these are unknown. */
+function identifyMachine(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`;
   } catch {

@@ -1,25 +1,25 @@
-// The table of runs: who works on which, until when it is theirs, what was asked, and the answer once there is one.
+// The table of runs: owner and lease, request, and result once finished.
 import type { CheckpointStore, Row } from './store.ts';
 
 export interface RunRow {
   owner: string | null;
-  /** How long the owner's lease still lasts; 0 or less when anybody may take the run over. */
+  /** Remaining time of the owner's lease; at 0 or less, any process may claim the run. */
   leaseLeftMs: number;
   fingerprint: string;
-  /** Where its pictures are, below the folder of pictures. */
+  /** Folder of its images. */
   folder: string;
   request: string | null;
   result: string | null;
 }
 
-export interface Retention {
+interface Retention {
   maxAgeMs: number;
   maxRuns: number;
   maxBytes: number;
 }
 
 export interface RunTable {
-  /** False when the id is taken. */
+  /** False if the id exists. */
   create: (run: {
     id: string;
     owner: string;
@@ -29,25 +29,25 @@ export interface RunTable {
     request: string;
   }) => Promise<boolean>;
   find: (id: string) => Promise<RunRow | null>;
-  /** Takes over a run whose lease has run out, or whose owner is `dead`. One of several who try succeeds. */
-  claim: (id: string, owner: string, dead?: string) => Promise<boolean>;
-  /** False when somebody else has taken it over. */
+  /** Takes over a run whose lease has expired or whose owner is `deadOwner`. Only one of several processes succeeds. */
+  claim: (id: string, owner: string, deadOwner?: string) => Promise<boolean>;
+  /** False if another process has claimed the run. */
   renew: (id: string, owner: string) => Promise<boolean>;
-  /** The run is nobody's now, and may be resumed at once. */
+  /** Clears owner and lease, so that the run can be resumed at once. */
   release: (id: string, owner: string) => Promise<void>;
   restart: (id: string, owner: string, fingerprint: string) => Promise<void>;
   finish: (id: string, owner: string, result: string) => Promise<boolean>;
   remove: (id: string, owner: string) => Promise<void>;
-  /** Runs that nobody works on and that are too old, too many or too large, taken over by the caller, who removes them. */
+  /** Claims the inactive runs that exceed the retention limits, for removal by the caller. */
   claimExpired: (owner: string, retention: Retention) => Promise<{ id: string; folder: string }[]>;
 }
 
 export function createRunTable({ query, table, now }: CheckpointStore, leaseMs: number): RunTable {
-  const changed = async (sql: string, values: readonly unknown[]): Promise<boolean> =>
+  const change = async (sql: string, values: readonly unknown[]): Promise<boolean> =>
     (await query(`${sql} RETURNING id`, values)).length > 0;
   return {
     create: ({ id, owner, bytes, fingerprint, folder, request }) =>
-      changed(
+      change(
         `
       INSERT INTO ${table} (id, owner, lease_until, created_at, bytes, fingerprint, folder, request)
       VALUES ($1, $2, ${now} + $3, ${now}, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
@@ -58,17 +58,17 @@ export function createRunTable({ query, table, now }: CheckpointStore, leaseMs: 
         `SELECT owner, lease_until - ${now} AS lease_left, fingerprint, folder, request, result FROM ${table} WHERE id = $1`,
         [id],
       );
-      return row ? runOf(row) : null;
+      return row ? parseRow(row) : null;
     },
-    claim: (id, owner, dead = '') =>
-      changed(
+    claim: (id, owner, deadOwner = '') =>
+      change(
         `
       UPDATE ${table} SET owner = $2, lease_until = ${now} + $3
       WHERE id = $1 AND result IS NULL AND (lease_until <= ${now} OR owner = $4)`,
-        [id, owner, leaseMs, dead],
+        [id, owner, leaseMs, deadOwner],
       ),
     renew: (id, owner) =>
-      changed(`UPDATE ${table} SET lease_until = ${now} + $3 WHERE id = $1 AND owner = $2`, [id, owner, leaseMs]),
+      change(`UPDATE ${table} SET lease_until = ${now} + $3 WHERE id = $1 AND owner = $2`, [id, owner, leaseMs]),
     async release(id, owner) {
       await query(`UPDATE ${table} SET owner = NULL, lease_until = 0 WHERE id = $1 AND owner = $2`, [id, owner]);
     },
@@ -76,7 +76,7 @@ export function createRunTable({ query, table, now }: CheckpointStore, leaseMs: 
       await query(`UPDATE ${table} SET fingerprint = $3 WHERE id = $1 AND owner = $2`, [id, owner, fingerprint]);
     },
     finish: (id, owner, result) =>
-      changed(
+      change(
         `
       UPDATE ${table} SET result = $3, request = NULL, bytes = 0, owner = NULL, lease_until = 0 WHERE id = $1 AND owner = $2`,
         [id, owner, result],
@@ -100,8 +100,8 @@ export function createRunTable({ query, table, now }: CheckpointStore, leaseMs: 
   };
 }
 
-/** Postgres hands out its large integers as text. */
-const runOf = (row: Row): RunRow => ({
+/** Postgres returns BIGINT as text. */
+const parseRow = (row: Row): RunRow => ({
   owner: row['owner'] as string | null,
   leaseLeftMs: Number(row['lease_left']),
   fingerprint: row['fingerprint'] as string,

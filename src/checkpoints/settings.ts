@@ -1,4 +1,4 @@
-// The `checkpoints` section of configs/pipeline.yaml and the settings that complete it: where unfinished runs are kept, and for how long.
+// The `checkpoints` section of configs/pipeline.yaml and the environment variables that override it.
 import { resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { ConfigError } from '../errors.ts';
@@ -27,14 +27,14 @@ type CheckpointSection = Static<typeof CheckpointSection>;
 
 export interface CheckpointConfig extends Pick<CheckpointSection, 'finished' | 'lease_ms' | 'retention'> {
   store: (typeof STORES)[number];
-  /** Absolute. SQLite's file and the pictures of unfinished runs lie here; instances that share a Postgres share it. */
+  /** Absolute path of the SQLite file and the images of unfinished runs; instances that share a Postgres share it. */
   dir: string;
-  /** Of Postgres; it may carry a password, so it is never logged nor echoed. */
+  /** Of Postgres. May contain a password: never logged or echoed. */
   url: string | null;
 }
 
-/** The environment's word, each of them empty when it says nothing. */
-export interface CheckpointEnvironment {
+/** Values of the environment variables; empty if unset. */
+interface CheckpointEnvironment {
   store: string;
   dir: string;
   url: string;
@@ -45,30 +45,30 @@ export function resolveCheckpoints(
   environment: CheckpointEnvironment,
   root: string,
 ): CheckpointConfig {
-  const store = storeOf(environment.store || section.store);
+  const store = parseStore(environment.store || section.store);
   const { finished, lease_ms, retention } = section;
   return {
     store,
     dir: resolve(root, environment.dir || section.dir),
-    url: store === 'postgres' ? postgresUrl(environment.url) : null,
+    url: store === 'postgres' ? parsePostgresUrl(environment.url) : null,
     finished,
     lease_ms,
     retention,
   };
 }
 
-function storeOf(text: string): (typeof STORES)[number] {
+function parseStore(text: string): (typeof STORES)[number] {
   const store = STORES.find((name) => name === text);
   if (store) return store;
   throw new ConfigError(`Expected one of ${STORES.join(', ')} for IQA_CHECKPOINTS but received "${text}"`);
 }
 
-function postgresUrl(text: string): string {
+function parsePostgresUrl(text: string): string {
   if (text === '')
     throw new ConfigError(
       'Expected the address of a database for IQA_CHECKPOINTS_URL, because checkpoints go to postgres, but received nothing',
     );
-  // Not echoed: it may hold a password.
+  // Not echoed: it may contain a password.
   if (!/^postgres(ql)?:\/\//.test(text))
     throw new ConfigError(
       'Expected an address that begins with postgresql:// for IQA_CHECKPOINTS_URL but received something else',

@@ -1,4 +1,4 @@
-// Opens the configured database: LangGraph's own saver for the stages, and plain SQL beside it for the runs they belong to.
+// Opens the configured database: LangGraph's saver for the stages, SQL for the table of runs.
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { ConfigError, publicMessage } from '../errors.ts';
 import type { CheckpointConfig } from './settings.ts';
@@ -7,11 +7,11 @@ export type Row = Record<string, unknown>;
 
 export interface CheckpointStore {
   saver: BaseCheckpointSaver;
-  /** One statement, with $1, $2, … for its values; its rows. */
+  /** Runs one statement with placeholders $1, $2, …; resolves with its rows. */
   query: (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
-  /** The table of runs, as this database calls it. */
+  /** Qualified name of the table of runs. */
   table: string;
-  /** The database's own clock in milliseconds, as SQL: instances whose clocks differ agree on it. */
+  /** SQL for the database's clock in milliseconds, so that instances with different clocks agree. */
   now: string;
   close: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ const RUN_COLUMNS = `(
   result TEXT
 )`;
 
-/** Drivers are loaded here, so that a service without checkpoints never loads them. */
+/** Imports the driver on demand: a service without checkpoints never loads it. */
 export async function openStore(config: CheckpointConfig): Promise<CheckpointStore> {
   try {
     const store =
@@ -38,7 +38,7 @@ export async function openStore(config: CheckpointConfig): Promise<CheckpointSto
     return store;
   } catch (error) {
     throw new ConfigError(
-      `checkpoints are set to ${config.store}, but its database cannot be used: ${publicMessage(error)}`,
+      `checkpoints are set to ${config.store}, but its database is not usable: ${publicMessage(error)}`,
       { cause: error },
     );
   }

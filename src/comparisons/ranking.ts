@@ -1,120 +1,123 @@
-// From the assessments of all pictures to the ranking, the pairs and the verdict.
-import type { Pair, RankedPicture } from '../../schemas/responses/comparison.ts';
-import { probabilityOfBetter, spreadOf, type ClosenessRule } from './closeness.ts';
-import { findReasons, type Compared } from './reasons.ts';
+// Ranks assessed images: the order by score, every pair, and the verdict.
+import type { Pair, RankedImage } from '../../schemas/responses/comparison.ts';
+import { computeBetterProbability, computeSpread, type ClosenessRule } from './closeness.ts';
+import { findReasons, type ComparedImage } from './reasons.ts';
 
-export interface Ranking {
+interface Ranking {
   verdict: string;
   best: number | null;
-  ranking: RankedPicture[];
+  ranking: RankedImage[];
   pairs: Pair[];
 }
 
 const MAX_FINDINGS = 3;
 
-export function rankPictures(pictures: readonly Compared[], rule: ClosenessRule): Ranking {
-  const ordered = pictures.toSorted((a, b) => scoreOf(b) - scoreOf(a) || a.picture - b.picture);
+export function rankImages(images: readonly ComparedImage[], rule: ClosenessRule): Ranking {
+  const ordered = images.toSorted((a, b) => getScore(b) - getScore(a) || a.number - b.number);
   const pairs = ordered.flatMap((first, index) =>
     ordered.slice(index + 1).map((second) => comparePair(first, second, rule)),
   );
-  const ranking = ordered.map((compared, index) => describePicture(compared, index, pairs, rule));
+  const ranking = ordered.map((compared, index) => describeImage(compared, index, pairs, rule));
   const leader = ranking[0];
   const isBest =
     leader?.quality_score &&
     pairs.every(({ pictures: [first], better }) => first !== leader.picture || better === first);
-  return { verdict: tellVerdict(ranking, pairs), best: isBest ? leader.picture : null, ranking, pairs };
+  return { verdict: writeVerdict(ranking, pairs), best: isBest ? leader.picture : null, ranking, pairs };
 }
 
-/** Without a score: behind all that have one. */
-const scoreOf = ({ assessment }: Compared): number => assessment.quality_score?.value ?? 0;
+/** An image without a score comes last. */
+const getScore = ({ assessment }: ComparedImage): number => assessment.quality_score?.value ?? 0;
 
-function comparePair(first: Compared, second: Compared, rule: ClosenessRule): Pair {
+function comparePair(first: ComparedImage, second: ComparedImage, rule: ClosenessRule): Pair {
   const [a, b] = [first.assessment.quality_score, second.assessment.quality_score];
-  const pictures = [first.picture, second.picture];
+  const pictures = [first.number, second.number];
   const reasons = findReasons(first, second);
   if (!a || !b) {
-    const missing = [first, second].filter(({ assessment }) => !assessment.quality_score).map(({ picture }) => picture);
+    const unscored = [first, second].filter(({ assessment }) => !assessment.quality_score);
     return {
       pictures,
       better: null,
       too_close: false,
       difference: null,
       probability: null,
-      verdict: `There is no score for ${name(missing)}.`,
+      verdict: `There is no score for ${nameImages(unscored.map(({ number }) => number))}.`,
       reasons,
     };
   }
-  // The same file has the same errors, whatever is assumed of others.
-  const same = first.assessment.image.sha256 === second.assessment.image.sha256;
-  const probability = same
+  // Identical files have identical errors, whatever correlation is assumed for others.
+  const isSameFile = first.assessment.image.sha256 === second.assessment.image.sha256;
+  const probability = isSameFile
     ? 0.5
-    : round(probabilityOfBetter(a.value, b.value, [spreadOf(a, rule), spreadOf(b, rule)], rule));
-  const decided = probability >= rule.decided_at && a.value > b.value;
-  const scores = `${quote(a.value)} against ${quote(b.value)}, ${Math.round(probability * 100)} % sure`;
+    : round(computeBetterProbability(a.value, b.value, [computeSpread(a, rule), computeSpread(b, rule)], rule));
+  const isDecided = probability >= rule.decided_at && a.value > b.value;
+  const scores = `${formatScore(a.value)} against ${formatScore(b.value)}, ${Math.round(probability * 100)} % sure`;
   return {
     pictures,
-    better: decided ? first.picture : null,
-    too_close: !decided,
+    better: isDecided ? first.number : null,
+    too_close: !isDecided,
     difference: round(a.value - b.value),
     probability,
-    verdict: decided
-      ? `Picture ${first.picture} is better than picture ${second.picture}: ${scores}.`
-      : `Pictures ${first.picture} and ${second.picture} are too close to call: ${scores}.`,
+    verdict: isDecided
+      ? `Image ${first.number} is better than image ${second.number}: ${scores}.`
+      : `Images ${first.number} and ${second.number} are too close to call: ${scores}.`,
     reasons,
   };
 }
 
-function describePicture(
-  { picture, assessment }: Compared,
+function describeImage(
+  { number, assessment }: ComparedImage,
   index: number,
   pairs: readonly Pair[],
   rule: ClosenessRule,
-): RankedPicture {
+): RankedImage {
   const { id, image, quality_score: score, summarizer_result: result, diagnostics, metadata } = assessment;
   return {
     rank: score ? index + 1 : null,
-    picture,
+    picture: number,
     id,
     image,
     quality_score: score,
-    spread: score && round(spreadOf(score, rule)),
+    spread: score && round(computeSpread(score, rule)),
     findings: diagnostics.findings.slice(0, MAX_FINDINGS),
     final_answer: result?.final_answer ?? null,
     quality_reasoning: result?.quality_reasoning ?? null,
-    too_close_to: pairs.flatMap(({ pictures, too_close: close }) =>
-      close && pictures.includes(picture) ? pictures.filter((other) => other !== picture) : [],
+    too_close_to: pairs.flatMap(({ pictures, too_close: isClose }) =>
+      isClose && pictures.includes(number) ? pictures.filter((other) => other !== number) : [],
     ),
     degraded_reason: metadata.degraded_reason,
   };
 }
 
-function tellVerdict(ranking: readonly RankedPicture[], pairs: readonly Pair[]): string {
+function writeVerdict(ranking: readonly RankedImage[], pairs: readonly Pair[]): string {
   const scored = ranking.filter(({ quality_score: score }) => score !== null);
   const [leader] = scored;
-  if (!leader) return 'None of the pictures has a score, so that they cannot be ranked.';
+  if (!leader) return 'None of the images has a score, so that they cannot be ranked.';
   const rivals = pairs
-    .filter(({ pictures: [first], too_close: close }) => first === leader.picture && close)
+    .filter(({ pictures: [first], too_close: isClose }) => first === leader.picture && isClose)
     .map(({ pictures }) => pictures[1] ?? 0);
   const unscored = ranking.filter(({ quality_score: score }) => score === null).map(({ picture }) => picture);
-  const opening =
+  const outcome =
     rivals.length > 0
-      ? `It is too close to call between ${name([leader.picture, ...rivals])}.`
+      ? `It is too close to call between ${nameImages([leader.picture, ...rivals])}.`
       : scored.length === 1
-        ? `Only picture ${leader.picture} has a score.`
-        : `Picture ${leader.picture} is the best.`;
-  const order = `By score: ${scored.map(({ picture, quality_score: score }) => `picture ${picture} (${score?.level ?? ''}, ${quote(score?.value ?? 0)})`).join(', ')}.`;
+        ? `Only image ${leader.picture} has a score.`
+        : `Image ${leader.picture} is the best.`;
+  const scores = scored.map(
+    ({ picture, quality_score: score }) =>
+      `image ${picture} (${score?.level ?? ''}, ${formatScore(score?.value ?? 0)})`,
+  );
   return [
-    opening,
-    order,
-    ...(unscored.length > 0 && scored.length > 1 ? [`There is no score for ${name(unscored)}.`] : []),
+    outcome,
+    `By score: ${scores.join(', ')}.`,
+    ...(unscored.length > 0 && scored.length > 1 ? [`There is no score for ${nameImages(unscored)}.`] : []),
   ].join(' ');
 }
 
-function name(pictures: readonly number[]): string {
-  if (pictures.length === 1) return `picture ${pictures[0] ?? ''}`;
-  return `pictures ${pictures.slice(0, -1).join(', ')} and ${pictures.at(-1) ?? ''}`;
+function nameImages(numbers: readonly number[]): string {
+  if (numbers.length === 1) return `image ${numbers[0] ?? ''}`;
+  return `images ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1) ?? ''}`;
 }
 
-/** Two digits, never rounded up, as the answers to single questions quote it. */
-const quote = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
+/** Two digits, never rounded up to the next level, as in single assessments. */
+const formatScore = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;

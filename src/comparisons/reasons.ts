@@ -1,91 +1,100 @@
-// Why one picture is worse than another, in words that quote what was found in both: findings first, then what the tools say.
+// Explains why one image is worse than another: differences of the findings first, then the tool scores of both.
 import type { Assessment, Finding } from '../../schemas/responses/assessment.ts';
 import { GLOBAL, SEVERITIES } from '../../schemas/vocabulary.ts';
 
-export interface Compared {
-  /** Its number in the request, from 1. */
-  picture: number;
+export interface ComparedImage {
+  /** Its position in the request, from 1. */
+  number: number;
   assessment: Assessment;
 }
 
-/** Of each direction: what is worse in the second, what is worse in the first. */
+/** For each direction. */
 const MAX_REASONS = 3;
 
-export function findReasons(first: Compared, second: Compared): string[] {
+export function findReasons(first: ComparedImage, second: ComparedImage): string[] {
   if (first.assessment.image.sha256 === second.assessment.image.sha256) return ['The two files are the same.'];
   return [
-    ...tellWorse(first, second),
-    ...tellWorse(second, first).map((sentence) => `On the other hand, ${lowerFirst(sentence)}`),
-    ...tellTools(first, second),
+    ...explainWorse(first, second),
+    ...explainWorse(second, first).map((sentence) => `On the other hand, ${lowerFirst(sentence)}`),
+    ...explainToolScores(first, second),
   ];
 }
 
-/** What shows more in the second than in the first, largest step first. */
-function tellWorse(first: Compared, second: Compared): string[] {
+/** The distortions that are more severe in the second image, largest difference first. */
+function explainWorse(first: ComparedImage, second: ComparedImage): string[] {
   return second.assessment.diagnostics.findings
-    .map((finding) => ({ finding, other: findSame(first, finding) }))
-    .map(({ finding, other }) => ({ finding, other, step: rankOf(finding) - (other ? rankOf(other) : 0) }))
-    .filter(({ step }) => step > 0)
-    .toSorted((a, b) => b.step - a.step)
+    .map((finding) => ({ finding, other: findSameDistortion(first, finding) }))
+    .map(({ finding, other }) => ({
+      finding,
+      other,
+      difference: rankSeverity(finding) - (other ? rankSeverity(other) : 0),
+    }))
+    .filter(({ difference }) => difference > 0)
+    .toSorted((a, b) => b.difference - a.difference)
     .slice(0, MAX_REASONS)
     .map(({ finding, other }) => {
       const where = finding.object_name === GLOBAL ? '' : ` of ${finding.object_name}`;
-      const beside = other
-        ? `${other.severity} in picture ${first.picture}`
-        : `not noticed in picture ${first.picture}`;
+      const inOther = `${other ? other.severity : 'not noticed'} in image ${first.number}`;
       return [
-        `${finding.distortion}${where}: ${finding.severity} in picture ${second.picture}, ${beside}.`,
-        explanationOf(second, finding),
-        quoteValues(finding, other, first.picture),
+        `${finding.distortion}${where}: ${finding.severity} in image ${second.number}, ${inOther}.`,
+        findExplanation(second, finding),
+        compareMeasurements(finding, other, first.number),
       ]
         .filter((part) => part !== '')
         .join(' ');
     });
 }
 
-const findSame = ({ assessment }: Compared, { object_name: object, distortion }: Finding): Finding | undefined =>
+const findSameDistortion = (
+  { assessment }: ComparedImage,
+  { object_name: object, distortion }: Finding,
+): Finding | undefined =>
   assessment.diagnostics.findings.find(
     (finding) => finding.object_name === object && finding.distortion === distortion,
   );
 
-const rankOf = ({ severity }: Finding): number => SEVERITIES.indexOf(severity);
+const rankSeverity = ({ severity }: Finding): number => SEVERITIES.indexOf(severity);
 
-/** The reasoner's own sentence, which quotes the evidence. */
-function explanationOf({ assessment }: Compared, { object_name: object, distortion }: Finding): string {
+/** The sentence of the reasoner, which quotes the evidence. */
+function findExplanation({ assessment }: ComparedImage, { object_name: object, distortion }: Finding): string {
   const analyses = assessment.executor_evidence?.distortion_analysis?.[object] ?? [];
   return analyses.find(({ type }) => type === distortion)?.explanation ?? '';
 }
 
-/** The other picture's values of the same measurements, where they differ. */
-function quoteValues(finding: Finding, other: Finding | undefined, picture: number): string {
+/** The values of the same measurements in the other image, where they differ. */
+function compareMeasurements(finding: Finding, other: Finding | undefined, otherNumber: number): string {
   const values = Object.entries(finding.measurements).flatMap(([name, value]) => {
-    const beside = other?.measurements[name] ?? null;
-    return value === null || beside === null || beside === value
+    const otherValue = other?.measurements[name] ?? null;
+    return value === null || otherValue === null || otherValue === value
       ? []
-      : [`${name} ${short(value)} against ${short(beside)}`];
+      : [`${name} ${formatValue(value)} against ${formatValue(otherValue)}`];
   });
-  return values.length === 0 ? '' : `Measured beside picture ${picture}: ${values.join(', ')}.`;
+  return values.length === 0 ? '' : `Compared with image ${otherNumber}: ${values.join(', ')}.`;
 }
 
-/** What the same tool says of both; scores of different tools are not set beside each other without saying so. */
-function tellTools(first: Compared, second: Compared): string[] {
-  const [here, there] = [toolsOf(first), toolsOf(second)];
-  const shared = [...here].flatMap(([name, value]) => {
-    const other = there.get(name);
-    return other
-      ? [
-          `${name} counts picture ${first.picture} as ${value.score.toFixed(1)} (${short(value.raw)}) and picture ${second.picture} as ${other.score.toFixed(1)} (${short(other.raw)})`,
-        ]
-      : [];
+/** Scores of the same tool for both images; if the images share no tool, it says so instead. */
+function explainToolScores(first: ComparedImage, second: ComparedImage): string[] {
+  const [firstTools, secondTools] = [collectToolScores(first), collectToolScores(second)];
+  const shared = [...firstTools].flatMap(([name, value]) => {
+    const other = secondTools.get(name);
+    if (!other) return [];
+    const describe = ({ number }: ComparedImage, { score, raw }: ToolScore) =>
+      `image ${number} as ${score.toFixed(1)} (${formatValue(raw)})`;
+    return [`${name} rates ${describe(first, value)} and ${describe(second, other)}`];
   });
   if (shared.length > 0) return [`${shared.join('; ')}.`];
-  if (here.size === 0 || there.size === 0) return [];
-  return [
-    `The scores rest on different tools: ${[...here.keys()].join(', ')} for picture ${first.picture}, ${[...there.keys()].join(', ')} for picture ${second.picture}.`,
-  ];
+  if (firstTools.size === 0 || secondTools.size === 0) return [];
+  const list = (tools: typeof firstTools, { number }: ComparedImage) =>
+    `${[...tools.keys()].join(', ')} for image ${number}`;
+  return [`The scores rest on different tools: ${list(firstTools, first)}, ${list(secondTools, second)}.`];
 }
 
-function toolsOf({ assessment }: Compared): Map<string, { score: number; raw: number }> {
+interface ToolScore {
+  score: number;
+  raw: number;
+}
+
+function collectToolScores({ assessment }: ComparedImage): Map<string, ToolScore> {
   return new Map(
     assessment.diagnostics.tools.flatMap(
       ({ tool_name: name, object_name: object, normalized_score: score, raw_score: raw }) =>
@@ -94,5 +103,5 @@ function toolsOf({ assessment }: Compared): Map<string, { score: number; raw: nu
   );
 }
 
-const short = (value: number): string => String(Number(value.toPrecision(3)));
+const formatValue = (value: number): string => String(Number(value.toPrecision(3)));
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;

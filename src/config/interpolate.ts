@@ -1,10 +1,10 @@
-// ${NAME} and ${NAME:-default} in configuration files, filled from the environment after the YAML was read: a value cannot change its structure.
+// Replaces ${NAME} and ${NAME:-default} in parsed configuration files; a value cannot change their structure.
 import { parse as parseYaml } from 'yaml';
 import { ConfigError } from '../errors.ts';
 
-const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** An empty variable counts as unset, as everywhere in the settings. */
+/** An empty variable counts as unset, as in all settings. */
 export function interpolate(
   value: unknown,
   environment: Readonly<Record<string, string | undefined>>,
@@ -17,17 +17,17 @@ export function interpolate(
     );
   }
   if (typeof value !== 'string' || !value.includes('${')) return value;
-  const text = value.replaceAll(REFERENCE, (_, name: string, fallback: string | undefined) => {
+  const text = value.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
     const found = environment[name]?.trim() || fallback;
     if (found === undefined)
       throw new ConfigError(`Expected the environment variable ${name} for ${path} but it is not set`);
     return found;
   });
-  return scalarOf(text);
+  return parseScalar(text);
 }
 
-/** "0.5", "true" and "null" become what they would be if they stood in the file. */
-function scalarOf(text: string): unknown {
+/** "0.5", "true" and "null" become what YAML makes of them. */
+function parseScalar(text: string): unknown {
   try {
     const parsed = parseYaml(text) as unknown;
     return typeof parsed === 'number' || typeof parsed === 'boolean' || parsed === null ? parsed : text;

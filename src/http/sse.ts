@@ -1,38 +1,33 @@
-// Server-sent events: an assessment's progress as named events, the result or the problem as the last one.
+// Server-sent events: the progress of an assessment as named events; the last one is the result or a problem.
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Assessment } from '../../schemas/responses/assessment.ts';
 import type { LastEvent, ProgressEvent } from '../../schemas/responses/progress.ts';
-import { problemOf, translateError } from './error-handler.ts';
-import type { AssessmentFlight } from '../assessments/submit.ts';
+import type { Submission } from '../assessments/submit.ts';
+import { createProblem, logError, translateError } from './error-handler.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Shorter than the idle limits of the usual gateways. */
+/** Shorter than the idle timeouts of common gateways. */
 const KEEP_ALIVE_MS = 15_000;
-/** A comment, which clients pass over. */
-const KEEP_ALIVE = ': still at work\n\n';
+/** A comment line, which clients ignore. */
+const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** Makes the answer of a shared run this request's own. */
-type Finish = (assessment: Assessment) => Assessment;
-
-/** Waits for the first event, so that what is refused before the run begins is an ordinary problem with its own status. */
+/** Waits for the first event: a request refused before its run starts gets an ordinary problem with its own status. */
 export async function sendEvents(
   request: FastifyRequest,
   reply: FastifyReply,
-  flight: AssessmentFlight,
-  finish: Finish,
+  { events: openEvents, result }: Submission,
 ): Promise<FastifyReply> {
-  const events = flight.events();
+  const events = openEvents();
   const first = await events.next();
-  if (first.done) await flight.result;
+  if (first.done) await result();
   async function* stream(): AsyncGenerator<string> {
     if (!first.done) yield format(first.value);
     yield* withKeepAlive(events);
-    yield format(await lastEvent(request, flight, finish));
+    yield format(await createLastEvent(request, result));
   }
-  // A gateway that buffers would hand over all events at the end.
+  // A gateway that buffers would deliver all events at the end.
   return reply
     .type(EVENT_STREAM)
     .header('cache-control', 'no-store')
@@ -57,13 +52,13 @@ async function* withKeepAlive(events: AsyncGenerator<ProgressEvent, void>): Asyn
   }
 }
 
-async function lastEvent(request: FastifyRequest, flight: AssessmentFlight, finish: Finish): Promise<LastEvent> {
+async function createLastEvent(request: FastifyRequest, result: Submission['result']): Promise<LastEvent> {
   try {
-    return { event: 'result', data: finish(await flight.result) };
+    return { event: 'result', data: await result() };
   } catch (error) {
     const known = translateError(error, request);
-    request.log.error({ err: error, code: known.code }, 'Request failed');
-    return { event: 'error', data: problemOf(known, request.id) };
+    logError(error, known, request);
+    return { event: 'error', data: createProblem(known, request.id) };
   }
 }
 

@@ -1,4 +1,4 @@
-// The published TypeBox schemas, enforced at the door both ways: requests that do not fit are refused, answers that do not fit never leave.
+// Compiles the published TypeBox schemas into Fastify's validator and serializer; a response that breaks its schema is not sent.
 import type { FastifySchemaCompiler } from 'fastify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { TSchema } from 'typebox';
@@ -12,16 +12,13 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     validator.Check(value) ? { value } : { error: new ValidationError(httpPart ?? 'request', explain(schema, value)) };
 };
 
-/** Fastify's own serializer reads schemas as Draft 7, which has another notation for tuples, and drops what it does not know. */
+/** Fastify's own serializer reads schemas as Draft 7, whose tuples differ, and drops unknown fields. */
 export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema, url }) => {
   const validator = Compile(schema);
   return (value: unknown) => {
     if (!validator.Check(value)) {
-      throw new Error(
-        `The answer of ${url} breaks its schema: ${explain(schema, value)
-          .map((found) => found.message)
-          .join('; ')}`,
-      );
+      const issues = explain(schema, value).map(({ message }) => message);
+      throw new Error(`The response of ${url} breaks its schema: ${issues.join('; ')}`);
     }
     return JSON.stringify(value);
   };

@@ -1,6 +1,6 @@
-// Reads an ICC profile far enough to tell whether it means sRGB: by its numbers, for its name may say anything.
+// Tells from an ICC profile's primaries and curves, not from its name, whether it is sRGB.
 
-export type ProfileMeaning = 'srgb' | 'other' | 'broken';
+export type ProfileKind = 'srgb' | 'other' | 'broken';
 
 /** sRGB's primaries adapted to D50, as profiles carry them: IEC 61966-2-1 by the Bradford transform. */
 const PRIMARIES: Record<string, readonly number[]> = {
@@ -12,10 +12,10 @@ const PRIMARIES: Record<string, readonly number[]> = {
 const PRIMARY_TOLERANCE = 0.003;
 /** Of linear light; a plain gamma of 2.2 stays within 0.006 and is up to two levels of 255 away. */
 const CURVE_TOLERANCE = 0.004;
-const PROBES = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9];
-const MOST_TAGS = 200;
+const PROBE_VALUES = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9];
+const MAX_TAGS = 200;
 
-export function meaningOf(profile: Buffer): ProfileMeaning {
+export function classifyProfile(profile: Buffer): ProfileKind {
   try {
     if (profile.length < 132 || profile.toString('latin1', 36, 40) !== 'acsp') return 'broken';
     if (profile.readUInt32BE(0) > profile.length) return 'broken';
@@ -32,7 +32,7 @@ type Tags = ReadonlyMap<string, Buffer>;
 
 function readTags(profile: Buffer): Tags {
   const count = profile.readUInt32BE(128);
-  if (count > MOST_TAGS) throw new RangeError('more tags than any profile has');
+  if (count > MAX_TAGS) throw new RangeError('more tags than any profile has');
   return new Map(
     Array.from({ length: count }, (_, index) => {
       const at = 132 + 12 * index;
@@ -57,15 +57,16 @@ function hasSrgbCurves(tags: Tags): boolean {
   return ['rTRC', 'gTRC', 'bTRC'].every((name) => {
     const tag = tags.get(name);
     return (
-      tag !== undefined && PROBES.every((value) => Math.abs(evaluate(tag, value) - linearOf(value)) < CURVE_TOLERANCE)
+      tag !== undefined &&
+      PROBE_VALUES.every((value) => Math.abs(evaluateCurve(tag, value) - linearize(value)) < CURVE_TOLERANCE)
     );
   });
 }
 
-const linearOf = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+const linearize = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 
 /** ICC.1:2022, 10.6 (curv) and 10.18 (para). */
-function evaluate(tag: Buffer, value: number): number {
+function evaluateCurve(tag: Buffer, value: number): number {
   const kind = tag.toString('latin1', 0, 4);
   if (kind === 'curv') return evaluateTable(tag, value);
   if (kind !== 'para') return NaN;

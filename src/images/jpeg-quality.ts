@@ -1,20 +1,20 @@
-// Reads a JPEG's quality from its luma quantisation table, for pictures that are re-encoded before the sidecar sees them.
+// Estimates a JPEG's quality from its luma quantisation table, for images that are re-encoded before the sidecar reads them.
 
 // ITU-T T.81, table K.1, in zigzag order, as files carry it.
-const BASE = [
+const LUMA_TABLE_K1 = [
   16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40, 26, 24, 22, 22, 24, 49, 35, 37, 29, 40, 58, 51, 61,
   60, 57, 51, 56, 55, 64, 72, 92, 78, 64, 68, 87, 69, 55, 56, 80, 109, 81, 87, 95, 98, 103, 104, 103, 62, 77, 113, 121,
   112, 100, 120, 92, 101, 103, 99,
 ];
 
-/** The quality from 1 to 100 of the IJG scale whose table is nearest, or null when no table is found in the head of the file. */
+/** The quality from 1 to 100 (IJG scale) with the nearest table, or null without a table in the first bytes of the file. */
 export function readJpegQuality(head: Buffer): number | null {
   const table = findLumaTable(head);
   if (!table) return null;
   let best = { quality: 1, distance: Infinity };
   for (let quality = 1; quality <= 100; quality += 1) {
     const scale = quality < 50 ? Math.floor(5000 / quality) : 200 - 2 * quality;
-    const distance = BASE.reduce((sum, base, index) => {
+    const distance = LUMA_TABLE_K1.reduce((sum, base, index) => {
       const entry = Math.min(255, Math.max(1, Math.floor((base * scale + 50) / 100)));
       return sum + Math.abs(entry - (table[index] ?? 0));
     }, 0);
@@ -34,7 +34,7 @@ function findLumaTable(head: Buffer): number[] | null {
     if (marker === 0xda || marker === 0xd9) return null;
     const end = at + 2 + head.readUInt16BE(at + 2);
     if (marker === 0xdb) {
-      const table = lumaTableOf(head.subarray(at + 4, end));
+      const table = parseLumaTable(head.subarray(at + 4, end));
       if (table) return table;
     }
     at = end;
@@ -42,7 +42,7 @@ function findLumaTable(head: Buffer): number[] | null {
   return null;
 }
 
-function lumaTableOf(segment: Buffer): number[] | null {
+function parseLumaTable(segment: Buffer): number[] | null {
   let at = 0;
   while (at < segment.length) {
     const descriptor = segment[at] ?? 0;

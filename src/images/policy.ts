@@ -1,140 +1,143 @@
-// The decoding policy, in one place: what a file may have that plain 8-bit sRGB has not, what is done about it, what the user is told.
-// docs/decoding.md is made from these tables.
+// The decoding policy: how a file may differ from plain 8-bit sRGB, and how each difference is handled. docs/decoding.md is generated from these tables.
 import type { Metadata } from 'sharp';
-import { meaningOf, type ProfileMeaning } from './icc-profile.ts';
+import { classifyProfile, type ProfileKind } from './icc-profile.ts';
 import type { ImageFormat } from './formats/sniff.ts';
-import type { Structure } from './containers/container.ts';
+import type { Container } from './containers/container.ts';
 
 /** What is known about a file before its pixels are decoded. */
-export interface Facts {
+export interface ImageFacts {
   format: ImageFormat;
   metadata: Metadata;
-  /** Of the formats that may be sent on as they are. */
-  structure: Structure | null;
-  profile: ProfileMeaning | null;
-  /** All of them; 1 for a still picture. */
+  /** Null for formats that are always re-encoded. */
+  container: Container | null;
+  profile: ProfileKind | null;
+  /** 1 for a still image. */
   frames: number;
 }
 
 export interface Deviation {
-  has: string;
-  isDone: string;
-  applies: (facts: Facts) => boolean;
-  note: (facts: Facts) => string;
-  /** Whether the pixels are decoded here and sent on as PNG; the sidecar copes with the others itself. */
+  condition: string;
+  action: string;
+  applies: (facts: ImageFacts) => boolean;
+  note: (facts: ImageFacts) => string;
+  /** Whether the pixels are decoded here and sent to the sidecar as PNG. */
   reencodes: boolean;
 }
 
-/** Plain pictures of these formats are sent on in their own coding, without metadata and whatever else is not the picture. */
-export const SENT_AS_THEY_ARE: readonly ImageFormat[] = ['jpeg', 'png', 'webp'];
+/** Plain images of these formats are sent to the sidecar in their own encoding, without metadata. */
+export const PASSTHROUGH_FORMATS: readonly ImageFormat[] = ['jpeg', 'png', 'webp'];
 
 export const DEVIATIONS: readonly Deviation[] = [
   {
-    has: 'another format than JPEG, PNG and WebP',
-    isDone: 'decoded here',
+    condition: 'a format other than JPEG, PNG or WebP',
+    action: 'decoded here',
     reencodes: true,
-    applies: ({ format }) => !SENT_AS_THEY_ARE.includes(format),
+    applies: ({ format }) => !PASSTHROUGH_FORMATS.includes(format),
     note: ({ format }) => `decoded from ${format.toUpperCase()}`,
   },
   {
-    has: 'arithmetic, lossless or 12-bit JPEG coding',
-    isDone: 'decoded here, where the decoder can',
+    condition: 'arithmetic, lossless or 12-bit JPEG coding',
+    action: 'decoded here, if the decoder supports it',
     reencodes: true,
-    applies: ({ structure }) => structure?.isUnusual ?? false,
+    applies: ({ container }) => container?.isUnusual ?? false,
     note: () => 'decoded from an unusual kind of JPEG',
   },
   {
-    has: 'an EXIF orientation',
-    isDone: 'turned upright',
+    condition: 'an EXIF orientation',
+    action: 'rotated upright',
     reencodes: true,
     applies: ({ metadata }) => (metadata.orientation ?? 1) > 1,
-    note: ({ metadata }) => `turned upright (EXIF orientation ${metadata.orientation ?? 1})`,
+    note: ({ metadata }) => `rotated upright (EXIF orientation ${metadata.orientation ?? 1})`,
   },
   {
-    has: 'a colour profile that is not sRGB',
-    isDone: 'converted to sRGB',
+    condition: 'a colour profile that is not sRGB',
+    action: 'converted to sRGB',
     reencodes: true,
     applies: ({ profile }) => profile === 'other',
     note: () => 'converted from the embedded colour profile to sRGB',
   },
   {
-    has: 'a colour profile that cannot be read',
-    isDone: 'left aside; the colours are taken for sRGB',
+    condition: 'a colour profile that cannot be read',
+    action: 'ignored; the colours are treated as sRGB',
     reencodes: true,
     applies: ({ profile }) => profile === 'broken',
-    note: () => 'the embedded colour profile cannot be read: taken for sRGB',
+    note: () => 'the embedded colour profile cannot be read: treated as sRGB',
   },
   {
-    has: 'CMYK',
-    isDone: 'converted to sRGB, by the embedded profile or a common one',
+    condition: 'CMYK',
+    action: 'converted to sRGB with the embedded profile, or a default one',
     reencodes: true,
     applies: ({ metadata }) => metadata.space === 'cmyk',
     note: () => 'converted from CMYK to sRGB',
   },
   {
-    has: 'CIE Lab',
-    isDone: 'converted to sRGB',
+    condition: 'CIE Lab',
+    action: 'converted to sRGB',
     reencodes: true,
     applies: ({ metadata }) => isLab(metadata),
     note: () => 'converted from Lab to sRGB',
   },
   {
-    has: 'transparency',
-    isDone: 'laid over white',
+    condition: 'transparency',
+    action: 'flattened onto white',
     reencodes: true,
     applies: ({ metadata }) => metadata.hasAlpha,
-    note: () => 'alpha channel laid over white',
+    note: () => 'alpha channel flattened onto white',
   },
   {
-    has: '16 bits a channel (or 10, 12)',
-    isDone: 'reduced to 8',
+    condition: '16 bits per channel (or 10, 12)',
+    action: 'reduced to 8',
     reencodes: true,
     applies: ({ metadata }) => metadata.depth === 'ushort',
-    note: () => 'reduced to 8 bits a channel',
+    note: () => 'reduced to 8 bits per channel',
   },
   {
-    has: 'several frames or pages',
-    isDone: 'the first one is measured',
+    condition: 'several frames or pages',
+    action: 'only the first is measured',
     reencodes: true,
     applies: ({ frames }) => frames > 1,
     note: ({ frames }) => `first of ${frames} frames`,
   },
   {
-    has: 'shades of grey only',
-    isDone: 'measured with three equal channels',
+    condition: 'greyscale pixels',
+    action: 'measured as three equal channels',
     reencodes: false,
     applies: ({ metadata }) => ['b-w', 'grey16'].includes(metadata.space),
-    note: () => 'grey: measured with three equal channels',
+    note: () => 'greyscale: measured as three equal channels',
   },
 ];
 
-/** Kinds of pixels that are no picture for us, with what was expected instead. */
-export const REFUSED_PIXELS: readonly { has: string; expected: string; applies: (metadata: Metadata) => boolean }[] = [
+/** Pixel formats that are refused, each with what was expected instead. */
+export const UNSUPPORTED_PIXELS: readonly {
+  condition: string;
+  expected: string;
+  applies: (metadata: Metadata) => boolean;
+}[] = [
   {
-    has: 'floating-point, signed or 32-bit channels',
-    expected: '8 or 16 bits a channel (tone-map it first)',
+    condition: 'floating-point, signed or 32-bit channels',
+    expected: '8 or 16 bits per channel (tone-map it first)',
     applies: (metadata) => !['uchar', 'ushort'].includes(metadata.depth) && !isLab(metadata),
   },
   {
-    has: 'other channels than grey, RGB, CMYK or Lab with or without alpha',
+    condition: 'channels other than grey, RGB, CMYK or Lab, with or without alpha',
     expected: 'grey, RGB, CMYK or Lab pixels',
     applies: (metadata) => !['b-w', 'grey16', 'srgb', 'rgb16', 'cmyk'].includes(metadata.space) && !isLab(metadata),
   },
 ];
 
-/** Every note about the file, and whether its pixels have to be decoded here. */
-export function judge(facts: Facts): { notes: string[]; reencodes: boolean } {
+/** All notes about the file, and whether its pixels must be decoded here. */
+export function applyPolicy(facts: ImageFacts): { notes: string[]; reencodes: boolean } {
   const found = DEVIATIONS.filter(({ applies }) => applies(facts));
   return { notes: found.map(({ note }) => note(facts)), reencodes: found.some(({ reencodes }) => reencodes) };
 }
 
-export function gatherFacts(format: ImageFormat, metadata: Metadata, structure: Structure | null): Facts {
+export function gatherFacts(format: ImageFormat, metadata: Metadata, container: Container | null): ImageFacts {
   return {
     format,
     metadata,
-    structure,
-    profile: metadata.icc ? meaningOf(metadata.icc) : null,
-    frames: Math.max(metadata.pages ?? 1, structure?.frames ?? 1),
+    container,
+    profile: metadata.icc ? classifyProfile(metadata.icc) : null,
+    frames: Math.max(metadata.pages ?? 1, container?.frames ?? 1),
   };
 }
 

@@ -1,29 +1,31 @@
-// From an uploaded file to one the sidecar may decode: found out by its bytes, judged by the policy, freed of all that is not the picture.
+// Turns an uploaded file into one the sidecar may decode: identifies it by its bytes, applies the decoding policy, removes metadata.
 import type { Metadata } from 'sharp';
 import type { ImageInfo } from '../../schemas/responses/assessment.ts';
 import { IqaError } from '../errors.ts';
 import { rewriteBmpAsTiff } from './bmp/to-tiff.ts';
 import { readBmpHeader } from './bmp/header.ts';
-import { decodeToLastRow, normalise, readMetadata, unreadable, type Size } from './sharp-decoder.ts';
+import { decodeToLastRow, encodeAsSrgbPng, readMetadata, unreadableImageError, type Size } from './sharp-decoder.ts';
 import { readJpegQuality } from './jpeg-quality.ts';
-import { beginningOf, copyPicture } from './containers/strip-metadata.ts';
-import { gatherFacts, judge, REFUSED_PIXELS } from './policy.ts';
+import { copyImageData, readImageStart } from './containers/strip-metadata.ts';
+import { applyPolicy, gatherFacts, UNSUPPORTED_PIXELS } from './policy.ts';
 import { ACCEPTED_FORMATS, sniff, type ImageFormat } from './formats/sniff.ts';
 import type { SpooledFile, SpoolSession } from '../uploads/spool.ts';
-import { StructureError } from './containers/container.ts';
-import { readStructure } from './containers/containers.ts';
+import { MalformedFileError } from './containers/container.ts';
+import { readContainer } from './containers/containers.ts';
 
-/** A picture ready for measuring: the handle that travels, never the pixels. */
+/** An image ready for measuring: a handle to its file, never the pixels. */
 export interface PreparedImage {
   info: ImageInfo;
+  /** Its name in the request (image, reference, images[0]), for error messages. */
+  field: string;
   /** The file that the sidecar receives. */
   path: string;
   bytes: number;
-  /** Of that file: part of every cache key. */
+  /** Hash of that file; part of every cache key. */
   sha256: string;
-  /** Of the original, when the file was re-encoded and its tables are gone. */
+  /** JPEG quality of the original if the file was re-encoded, which drops its quantisation tables. */
   jpegQuality: number | null;
-  /** Decodes the whole file, once however often asked; rejects when the pixels are damaged. Runs beside the measuring. */
+  /** Decodes the whole file, at most once; rejects if the pixels are damaged. Meant to run in parallel with the measuring. */
   verify: () => Promise<void>;
 }
 
@@ -31,8 +33,8 @@ export interface DecodingLimits {
   maxPixels: number;
 }
 
-/** A JPEG's quantisation tables stand within so many bytes, not counting what applications hung on. */
-const TABLE_BYTES = 8_192;
+/** A JPEG's quantisation tables lie within this many bytes, application segments not counted. */
+const JPEG_TABLE_BYTES = 8_192;
 
 export async function prepareImage(
   file: SpooledFile,
@@ -40,42 +42,45 @@ export async function prepareImage(
   session: SpoolSession,
   limits: DecodingLimits,
 ): Promise<PreparedImage> {
-  const format = identify(file, field);
-  const structure = await readStructure(file, format).catch((error: unknown) => {
-    throw unreadable(field, error);
+  const format = identifyFormat(file, field);
+  const container = await readContainer(file, format).catch((error: unknown) => {
+    throw unreadableImageError(field, error);
   });
-  // Before even the decoder's header reader sees it.
-  if (structure?.size) refuseTooManyPixels(structure.size, field, limits);
+  // Checked before even the decoder's header reader sees the file.
+  if (container?.size) assertMaxPixels(container.size, field, limits);
   const path = format === 'bmp' ? await rewriteBmp(file, field, session, limits) : file.path;
   const metadata = await readMetadata(path, field);
-  refuseStrangePixels(metadata, field);
+  assertSupportedPixels(metadata, field);
   const size = uprightSize(metadata);
-  refuseTooManyPixels(size, field, limits);
-  const facts = gatherFacts(format, metadata, structure);
-  const { notes, reencodes } = judge(facts);
+  assertMaxPixels(size, field, limits);
+  const facts = gatherFacts(format, metadata, container);
+  const { notes, reencodes } = applyPolicy(facts);
   const isJpeg = format === 'jpeg';
   const info = { sha256: file.sha256, ...size, format, bytes: file.bytes, notes };
-  if (!reencodes && structure) {
-    const sent = await copyPicture(file, structure, session);
+  if (!reencodes && container) {
+    const output = await copyImageData(file, container, session);
     return {
       info,
-      ...sent,
+      field,
+      ...output,
       jpegQuality: null,
-      verify: once(() => decodeToLastRow({ path: sent.path, isJpeg }, field, size)),
+      verify: once(() => decodeToLastRow({ path: output.path, isJpeg }, field, size)),
     };
   }
-  const jpegQuality = isJpeg && structure ? readJpegQuality(await beginningOf(file, structure, TABLE_BYTES)) : null;
+  const jpegQuality =
+    isJpeg && container ? readJpegQuality(await readImageStart(file, container, JPEG_TABLE_BYTES)) : null;
   return {
     info,
-    ...(await normalise({ path, isJpeg, ignoreProfile: facts.profile !== 'other' }, field, session)),
+    field,
+    ...(await encodeAsSrgbPng({ path, isJpeg, ignoreProfile: facts.profile !== 'other' }, field, session)),
     jpegQuality,
     verify: () => Promise.resolve(),
   };
 }
 
-/** Brings a reference to the size of the image; flagged in its notes. */
-export async function resizeTo(image: PreparedImage, size: Size, session: SpoolSession): Promise<PreparedImage> {
-  const target = await normalise({ path: image.path, isJpeg: false, ignoreProfile: true }, 'reference', session, {
+/** Resizes a reference to the size of the image and notes it. */
+export async function resizeImage(image: PreparedImage, size: Size, session: SpoolSession): Promise<PreparedImage> {
+  const target = await encodeAsSrgbPng({ path: image.path, isJpeg: false, ignoreProfile: true }, 'reference', session, {
     width: size.width,
     height: size.height,
   });
@@ -83,19 +88,19 @@ export async function resizeTo(image: PreparedImage, size: Size, session: SpoolS
   return { ...image, ...target, info: { ...image.info, notes: [...image.info.notes, note] } };
 }
 
-function identify(file: SpooledFile, field: string): ImageFormat {
-  if (file.bytes === 0) throw unreadable(field, new StructureError('the file is empty'));
+function identifyFormat(file: SpooledFile, field: string): ImageFormat {
+  if (file.bytes === 0) throw unreadableImageError(field, new MalformedFileError('the file is empty'));
   const sniffed = sniff(file.head);
   if (sniffed && 'format' in sniffed) return sniffed.format;
   const accepted = ACCEPTED_FORMATS.map((format) => format.toUpperCase()).join(', ');
   if (sniffed)
     throw new IqaError(
       'IQA_INPUT_MEDIA_TYPE',
-      `Expected ${accepted} for ${field} but received ${sniffed.refused}. ${sniffed.advice}.`,
+      `Expected ${accepted} for ${field} but received ${sniffed.unsupported}. ${sniffed.advice}.`,
     );
-  throw unreadable(
+  throw unreadableImageError(
     field,
-    new StructureError(`its first bytes are those of no known image format (accepted: ${accepted})`),
+    new MalformedFileError(`its first bytes match no known image format (accepted: ${accepted})`),
   );
 }
 
@@ -103,25 +108,25 @@ function rewriteBmp(file: SpooledFile, field: string, session: SpoolSession, lim
   return session.produce(async (target) => {
     try {
       const header = readBmpHeader(file.head, file.bytes);
-      refuseTooManyPixels(header, field, limits);
+      assertMaxPixels(header, field, limits);
       await rewriteBmpAsTiff(file.path, target, header);
       return target;
     } catch (error) {
-      throw error instanceof IqaError ? error : unreadable(field, error);
+      throw error instanceof IqaError ? error : unreadableImageError(field, error);
     }
   });
 }
 
-function refuseStrangePixels(metadata: Metadata, field: string): void {
-  const strange = REFUSED_PIXELS.find(({ applies }) => applies(metadata));
-  if (strange)
+function assertSupportedPixels(metadata: Metadata, field: string): void {
+  const unsupported = UNSUPPORTED_PIXELS.find(({ applies }) => applies(metadata));
+  if (unsupported)
     throw new IqaError(
       'IQA_INPUT_MEDIA_TYPE',
-      `Expected ${strange.expected} for ${field} but received ${metadata.channels} × ${metadata.depth} (${metadata.space})`,
+      `Expected ${unsupported.expected} for ${field} but received ${metadata.channels} × ${metadata.depth} (${metadata.space})`,
     );
 }
 
-function refuseTooManyPixels({ width, height }: Size, field: string, { maxPixels }: DecodingLimits): void {
+function assertMaxPixels({ width, height }: Size, field: string, { maxPixels }: DecodingLimits): void {
   if (width * height <= maxPixels) return;
   throw new IqaError(
     'IQA_INPUT_TOO_LARGE',
@@ -130,10 +135,10 @@ function refuseTooManyPixels({ width, height }: Size, field: string, { maxPixels
 }
 
 function uprightSize(metadata: Metadata): Size {
-  const turned = (metadata.orientation ?? 1) >= 5;
+  const isRotated = (metadata.orientation ?? 1) >= 5;
   const width = metadata.width;
   const height = metadata.pageHeight ?? metadata.height;
-  return turned ? { width: height, height: width } : { width, height };
+  return isRotated ? { width: height, height: width } : { width, height };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

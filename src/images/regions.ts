@@ -1,4 +1,4 @@
-// The boxes of a request against the picture they lie in: inside, not empty, and each name once.
+// Checks the boxes given for an image: inside it, not empty, each name once.
 import type { Region } from '../../schemas/requests/assess.ts';
 import { issue, type Issue } from '../../schemas/validation/explain.ts';
 import { ValidationError } from '../../schemas/validation/model.ts';
@@ -10,12 +10,12 @@ export function checkRegions(
 ): readonly Region[] {
   const issues = regions.flatMap(({ name, box }, index): Issue[] => {
     const [x = 0, y = 0, boxWidth = 0, boxHeight = 0] = box;
-    const inside =
+    const isInside =
       x >= 0 && y >= 0 && boxWidth > 0 && boxHeight > 0 && x + boxWidth <= width && y + boxHeight <= height;
     const isGlobal = name.trim().toLowerCase() === GLOBAL.toLowerCase();
     const first = regions.findIndex((other) => other.name.toLowerCase() === name.toLowerCase());
     return [
-      ...(inside
+      ...(isInside
         ? []
         : [
             issue(
@@ -26,7 +26,7 @@ export function checkRegions(
           ]),
       ...(first === index ? [] : [issue(`/regions/${index}/name`, 'a name that no other region has', name)]),
       ...(isGlobal
-        ? [issue(`/regions/${index}/name`, `a name other than "${GLOBAL}", which is the whole picture`, name)]
+        ? [issue(`/regions/${index}/name`, `a name other than "${GLOBAL}", which is the whole image`, name)]
         : []),
     ];
   });

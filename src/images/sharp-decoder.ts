@@ -1,31 +1,31 @@
-// sharp's side of decoding: reads headers, makes plain 8-bit sRGB PNG of what is not, and finds damage by decoding to the last row.
+// Decoding with sharp: reads headers, converts to 8-bit sRGB PNG, and detects damage by decoding to the last row.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import sharp, { type Metadata } from 'sharp';
-import { IqaError, messageOf } from '../errors.ts';
+import { IqaError, getMessage } from '../errors.ts';
 import type { SpoolSession } from '../uploads/spool.ts';
-import { StructureError } from './containers/container.ts';
+import { MalformedFileError } from './containers/container.ts';
 
 export interface Size {
   width: number;
   height: number;
 }
-/** `ignoreProfile`: the pixels are sRGB as they stand. */
-export interface Source {
+export interface DecodeSource {
   path: string;
   isJpeg: boolean;
+  /** Whether the pixels are already sRGB. */
   ignoreProfile: boolean;
 }
-export interface Produced {
+export interface OutputFile {
   path: string;
   bytes: number;
   sha256: string;
 }
 
-// Every upload is another file: what libvips kept of the last ones would never be used again.
+// Every upload is a new file, so libvips would never reuse its cache.
 sharp.cache(false);
 
-// No pixel limit of sharp's: headers are read in any case, and our own limit, checked before any decoding, gives a better sentence.
+// sharp's pixel limit is off: our own is checked before any decoding and gives a clearer message.
 const LENIENT = { failOn: 'error', sequentialRead: true, limitInputPixels: false } as const;
 const STRICT = { ...LENIENT, failOn: 'warning' } as const;
 
@@ -33,32 +33,32 @@ export async function readMetadata(path: string, field: string): Promise<Metadat
   try {
     return await sharp(path, LENIENT).metadata();
   } catch (error) {
-    throw unreadable(field, error);
+    throw unreadableImageError(field, error);
   }
 }
 
-export function normalise(
-  { path, isJpeg, ignoreProfile }: Source,
+export function encodeAsSrgbPng(
+  { path, isJpeg, ignoreProfile }: DecodeSource,
   field: string,
   session: SpoolSession,
   size?: Size,
-): Promise<Produced> {
+): Promise<OutputFile> {
   return session.produce((target) =>
     decode(isJpeg, field, async (options) => {
-      const picture = sharp(path, { ...options, ignoreIcc: ignoreProfile })
+      const image = sharp(path, { ...options, ignoreIcc: ignoreProfile })
         .autoOrient()
         .flatten({ background: 'white' })
         .toColourspace('srgb');
-      if (size) picture.resize(size.width, size.height, { fit: 'fill', kernel: 'lanczos3' });
-      const { size: bytes } = await picture.png({ compressionLevel: 1 }).toFile(target);
-      return { path: target, bytes, sha256: await sha256Of(target) };
+      if (size) image.resize(size.width, size.height, { fit: 'fill', kernel: 'lanczos3' });
+      const { size: bytes } = await image.png({ compressionLevel: 1 }).toFile(target);
+      return { path: target, bytes, sha256: await hashFile(target) };
     }),
   );
 }
 
-/** Reading rows in order, the last one is reached only through all others: a whole decode in the memory of one row. */
+/** With sequential reading, extracting the last row decodes the whole file in the memory of one row. */
 export function decodeToLastRow(
-  { path, isJpeg }: Pick<Source, 'path' | 'isJpeg'>,
+  { path, isJpeg }: Pick<DecodeSource, 'path' | 'isJpeg'>,
   field: string,
   { width, height }: Size,
 ): Promise<void> {
@@ -70,10 +70,7 @@ export function decodeToLastRow(
   });
 }
 
-/**
- * Damage is refused; mere oddities, which many cameras and programs write, are not. libjpeg repairs damage and only warns of it; the other
- * decoders fail on damage, and warn of what does no harm.
- */
+/** Refuses damage. libjpeg repairs damage and only warns, so its warnings count, except the benign ones; other decoders fail on damage. */
 async function decode<T>(
   isJpeg: boolean,
   field: string,
@@ -81,41 +78,42 @@ async function decode<T>(
 ): Promise<T> {
   try {
     return await work(isJpeg ? STRICT : LENIENT).catch((error: unknown) => {
-      if (!isJpeg || !isOddity(error)) throw error;
+      if (!isJpeg || !isBenign(error)) throw error;
       return work(LENIENT);
     });
   } catch (error) {
-    // A full disk is not the sender's fault.
-    if (/no space left|quota exceeded/i.test(messageOf(error))) throw error;
-    throw unreadable(field, error);
+    // A full disk is not an input error.
+    if (/no space left|quota exceeded/i.test(getMessage(error))) throw error;
+    throw unreadableImageError(field, error);
   }
 }
 
-/** libjpeg's warnings that leave the pixels as they were meant. */
-const ODDITIES = [/extraneous bytes before marker/, /unknown JFIF revision/, /unknown Adobe color transform/];
-const linesOf = (error: unknown): string[] =>
-  messageOf(error)
+/** libjpeg warnings that do not affect the pixels. */
+const BENIGN_WARNINGS = [/extraneous bytes before marker/, /unknown JFIF revision/, /unknown Adobe color transform/];
+const isBenign = (error: unknown): boolean =>
+  getMessage(error)
     .split('\n')
-    .filter((line) => line.trim() !== '');
-const isOddity = (error: unknown): boolean =>
-  linesOf(error).every((line) => ODDITIES.some((oddity) => oddity.test(line)));
+    .filter((line) => line.trim() !== '')
+    .every((line) => BENIGN_WARNINGS.some((warning) => warning.test(line)));
 
-export function unreadable(field: string, cause: unknown): IqaError {
-  return new IqaError('IQA_INPUT_IMAGE', `Expected a complete, undamaged picture for ${field}, but ${explain(cause)}`, {
-    cause,
-  });
-}
-
-// Decoders speak of their own insides, and sometimes name the file: the user is told what it means, the log has their words.
-function explain(error: unknown): string {
-  if (error instanceof StructureError) return error.message;
-  const early = /premature|truncat|end of|bad seek|read error|unable to (read|write)|not enough/i.test(
-    messageOf(error),
+export function unreadableImageError(field: string, cause: unknown): IqaError {
+  return new IqaError(
+    'IQA_INPUT_IMAGE',
+    `Expected a complete, undamaged image for ${field}, but ${describeCause(cause)}`,
+    { cause },
   );
-  return early ? 'the file is damaged or ends too early' : 'it cannot be decoded';
 }
 
-async function sha256Of(path: string): Promise<string> {
+/** Decoder messages may contain the file's path: users get a plain sentence, the log has the original. */
+function describeCause(error: unknown): string {
+  if (error instanceof MalformedFileError) return error.message;
+  const isTruncated = /premature|truncat|end of|bad seek|read error|unable to (read|write)|not enough/i.test(
+    getMessage(error),
+  );
+  return isTruncated ? 'the file is damaged or ends too early' : 'it cannot be decoded';
+}
+
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest('hex');

@@ -1,7 +1,6 @@
-// Whether what another process left behind still has an owner.
-
-/** Also true for processes that we may not signal. */
-export function isRunning(pid: number): boolean {
+// Checks whether a process id is in use.
+/** Also true for processes that this user may not signal. */
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

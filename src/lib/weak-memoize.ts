@@ -1,10 +1,9 @@
-// What follows from an object that does not change: worked out once, known for as long as somebody holds the object.
-
-export function weakMemoize<Key extends object, Value>(work: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, { value: Value }>();
+// Memoizes by object identity (WeakMap).
+export function weakMemoize<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const entries = new WeakMap<Key, { value: Value }>();
   return (key) => {
-    const found = known.get(key) ?? { value: work(key) };
-    known.set(key, found);
-    return found.value;
+    const entry = entries.get(key) ?? { value: compute(key) };
+    entries.set(key, entry);
+    return entry.value;
   };
 }

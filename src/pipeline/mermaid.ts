@@ -1,4 +1,4 @@
-// Draws the compiled graph as Mermaid: nodes and edges from the graph itself, labels from the table beside decideNextNode.
+// Draws the compiled graph as a Mermaid diagram; edge labels come from rules/replanning.ts.
 import { EDGE_LABELS, type NextNode } from './rules/replanning.ts';
 
 interface DrawableGraph {
@@ -12,12 +12,12 @@ const TERMINALS: Record<string, string> = { __start__: 'START', __end__: 'END' }
 
 export async function visualizeGraph(graph: DrawableGraph): Promise<string> {
   const { nodes, edges } = await graph.getGraphAsync();
-  const declarations = Object.keys(nodes).map((name) => `    ${declare(name)}`);
+  const declarations = Object.keys(nodes).map((name) => `    ${declareNode(name)}`);
   const arrows = edges
-    .toSorted(byFlow(Object.keys(nodes)))
+    .toSorted(compareByNodeOrder(Object.keys(nodes)))
     .map(
       ({ source, target, conditional }) =>
-        `    ${idOf(source)} -->${conditional ? `|${escape(EDGE_LABELS[target as NextNode])}| ` : ' '}${idOf(target)}`,
+        `    ${mermaidId(source)} -->${conditional ? `|${escapeLabel(EDGE_LABELS[target as NextNode])}| ` : ' '}${mermaidId(target)}`,
     );
   return [
     'graph TD',
@@ -28,15 +28,16 @@ export async function visualizeGraph(graph: DrawableGraph): Promise<string> {
   ].join('\n');
 }
 
-function declare(name: string): string {
+function declareNode(name: string): string {
   const terminal = TERMINALS[name];
   return terminal ? `${terminal}([${terminal}])` : `${name}[${name.charAt(0).toUpperCase()}${name.slice(1)}]`;
 }
 
-const idOf = (name: string): string => TERMINALS[name] ?? name;
+const mermaidId = (name: string): string => TERMINALS[name] ?? name;
 
-// A browser takes a bare < for the beginning of a tag; Mermaid has its own entity for it.
-const escape = (label: string): string => `"${label.replaceAll('<', '#lt;')}"`;
+// A browser reads a bare < as the start of a tag; Mermaid has its own entity for it.
+const escapeLabel = (label: string): string => `"${label.replaceAll('<', '#lt;')}"`;
 
-const byFlow = (order: string[]) => (a: { source: string; target: string }, b: { source: string; target: string }) =>
-  order.indexOf(a.source) - order.indexOf(b.source) || order.indexOf(a.target) - order.indexOf(b.target);
+const compareByNodeOrder =
+  (order: string[]) => (a: { source: string; target: string }, b: { source: string; target: string }) =>
+    order.indexOf(a.source) - order.indexOf(b.source) || order.indexOf(a.target) - order.indexOf(b.target);

@@ -1,41 +1,40 @@
-// The graph's channels: the published state plus what the response's diagnostics need. All plain JSON, so that it can be stored.
+// The graph's channels: the published state, and what later stages and the response's diagnostics need. Plain JSON, so that it can be stored.
 import { ReducedValue, StateSchema, type StateSchemaField } from '@langchain/langgraph/web';
-import type { Logger } from 'pino';
-import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { Region } from '../../schemas/requests/assess.ts';
-import { Finding, QualityScore, ToolDiagnostic } from '../../schemas/responses/assessment.ts';
-import { AgenticIQAState } from '../../schemas/pipeline/state.ts';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Region } from '../../schemas/requests/assess.ts';
+import type { Finding, QualityScore, ToolDiagnostic } from '../../schemas/responses/assessment.ts';
+import type { AgenticIQAState } from '../../schemas/pipeline/state.ts';
 import type { ErrorCode } from '../errors.ts';
-import { Carried } from './rules/usage-totals.ts';
+import type { ReplanRequest } from './rules/gaps.ts';
 import { createHistoryReducer } from './rules/replanning.ts';
+import type { Scope } from './rules/scope.ts';
+import type { UsageTotals } from './rules/usage-totals.ts';
 
-const { properties } = AgenticIQAState;
+type Published = Required<AgenticIQAState>;
 
-const Failure = Type.Object({ code: Type.Unsafe<ErrorCode>(Type.String()), message: Type.String() });
-export type Failure = Static<typeof Failure>;
-
-/** A channel without a reducer holds the last value: plan, evidence, result and error are replaced whole. */
-export function createPipelineState(log: Pick<Logger, 'warn'>) {
+/** A channel without a reducer keeps the last value: plan, evidence, result and error are replaced whole. */
+export function createPipelineState(log: Pick<FastifyBaseLogger, 'warn'>) {
   return new StateSchema({
-    query: channel(properties.query),
-    image_path: channel(properties.image_path),
-    reference_path: channel(properties.reference_path),
-    plan: channel(properties.plan),
-    executor_evidence: channel(properties.executor_evidence),
-    summarizer_result: channel(properties.summarizer_result),
-    error: channel(properties.error),
-    iteration_count: channel(properties.iteration_count),
-    max_replan_iterations: channel(properties.max_replan_iterations),
-    replan_history: new ReducedValue(channel(Type.Array(Type.String()), []), { reducer: createHistoryReducer(log) }),
-    plan_confidence: channel(Type.Union([Type.Number(), Type.Null()])),
-    findings: channel(Type.Array(Finding)),
-    grounded_regions: channel(Type.Array(Region)),
-    tool_diagnostics: channel(Type.Array(ToolDiagnostic)),
-    notes: channel(Type.Array(Type.String())),
-    quality_score: channel(Type.Union([QualityScore, Type.Null()])),
-    failure: channel(Failure),
-    carried: channel(Carried),
+    query: channel<Published['query']>(),
+    image_path: channel<Published['image_path']>(),
+    reference_path: channel<Published['reference_path']>(),
+    plan: channel<Published['plan']>(),
+    executor_evidence: channel<Published['executor_evidence']>(),
+    summarizer_result: channel<Published['summarizer_result']>(),
+    error: channel<Published['error']>(),
+    iteration_count: channel<Published['iteration_count']>(),
+    max_replan_iterations: channel<Published['max_replan_iterations']>(),
+    replan_history: new ReducedValue(channel<string[]>([]), { reducer: createHistoryReducer(log) }),
+    plan_confidence: channel<number | null>(),
+    scope: channel<Scope>(),
+    findings: channel<Finding[]>(),
+    grounded_regions: channel<Region[]>(),
+    tool_diagnostics: channel<ToolDiagnostic[]>(),
+    notes: channel<string[]>(),
+    quality_score: channel<QualityScore | null>(),
+    replan_request: channel<ReplanRequest | null>(),
+    failure: channel<{ code: ErrorCode; message: string }>(),
+    usage_totals: channel<UsageTotals>(),
   });
 }
 
@@ -47,19 +46,14 @@ export type PipelineUpdate = Partial<PipelineStateSchema['Update']>;
 
 type Channel<T> = Extract<StateSchemaField<T, T>, { '~standard': unknown }>;
 
-/** LangGraph takes any "standard schema"; this makes one of TypeBox's, so that there is no second schema language. */
-function channel<S extends TSchema>(schema: S, initial?: Static<S>): Channel<Static<S>> {
-  const validator = Compile(schema);
-  const document = schema as unknown as Record<string, unknown>;
+/** LangGraph wants a "standard schema". This one accepts any value: the nodes validate what they write. */
+function channel<T>(initial?: T): Channel<T> {
   return {
     '~standard': {
       version: 1,
-      vendor: 'typebox',
-      validate: (value = initial) =>
-        validator.Check(value)
-          ? { value: value }
-          : { issues: [{ message: validator.Errors(value)[0]?.message ?? 'invalid' }] },
-      jsonSchema: { input: () => document, output: () => document },
+      vendor: 'agentic-iqa',
+      validate: (value = initial) => ({ value: value as T }),
+      jsonSchema: { input: () => ({}), output: () => ({}) },
     },
   };
 }

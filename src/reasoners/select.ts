@@ -1,4 +1,4 @@
-// Which reasoner answers a request: the one it names among those configured, or the default of each role.
+// Selects the reasoner of a request: the back end that it names, or the configured default of each role.
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
@@ -6,53 +6,54 @@ import { IqaError } from '../errors.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { createBackends, type Backend, type Backends } from '../vlm/backends.ts';
 import { AUTO, EMBEDDED, ROLES, type Role } from '../vlm/config-file.ts';
-import type { Answered } from '../vlm/session.ts';
-import { loadLexicon } from './embedded/query/lexicon.ts';
-import { createEmbeddedReasoner } from './embedded/reasoner.ts';
+import type { ModelAnswer } from '../vlm/session.ts';
 import { loadSeverityRules } from './embedded/findings/severity-rules.ts';
-import { understandQuery } from './embedded/query/parse-query.ts';
+import { loadLexicon } from './embedded/query/words/lexicon.ts';
+import { createQueryParser } from './embedded/query/parse-query.ts';
+import { createEmbeddedReasoner } from './embedded/reasoner.ts';
 import type { ReasonerSource } from './reasoner.ts';
-import { createVLMReasoner } from './vlm/reasoner.ts';
+import { createVlmReasoner } from './vlm/reasoner.ts';
 
-export function createReasoners(
-  config: Config,
-  registry: ToolRegistry,
-): (backend: string | undefined) => ReasonerSource {
+export type SelectReasoner = (backend: string | undefined) => ReasonerSource;
+
+export function createReasoners(config: Config, registry: ToolRegistry): SelectReasoner {
   const lexicon = loadLexicon(join(config.root, 'configs/lexicon.yaml'));
-  const embedded = createEmbeddedReasoner({ lexicon, rules: loadSeverityRules(config.root), registry });
+  const parser = createQueryParser({ lexicon, tools: registry.rows });
+  const embedded = createEmbeddedReasoner({ parser, rules: loadSeverityRules(config.root) });
   const { models } = config;
   const backends = createBackends(config);
-  const cache = models.cache.entries > 0 ? new LRUCache<string, Answered<object>>({ max: models.cache.entries }) : null;
+  const cache =
+    models.cache.entries > 0 ? new LRUCache<string, ModelAnswer<object>>({ max: models.cache.entries }) : null;
 
-  const vocabulary = { lexicon, tools: registry.rows };
-
-  const sourceFor = (name: string | null): ReasonerSource => {
-    const meant = byRole((role) => backends.meaningOf(name ?? models[role].backend));
-    if (ROLES.every((role) => meant[role] === EMBEDDED))
+  const createSource = (name: string | null): ReasonerSource => {
+    const intended = byRole((role) => backends.resolveName(name ?? models[role].backend));
+    if (ROLES.every((role) => intended[role] === EMBEDDED))
       return { identity: embedded.identity, version: embedded.version, create: () => embedded };
-    return createVLMReasoner({
+    return createVlmReasoner({
       models,
-      intended: meant,
-      chain: byRole((role) => chainOf(meant[role], models[role].fallback_backend, backends)),
+      intended,
+      chain: byRole((role) => buildChain(intended[role], models[role].fallback_backend, backends)),
       stageTimeouts: config.pipeline.timeouts_ms,
       registry,
       embedded,
+      parser,
       cache,
-      understand: (query, choices) => understandQuery(query, vocabulary, choices),
     });
   };
 
-  const byName = new Map<string, ReasonerSource>([[AUTO, sourceFor(null)]]);
+  const sources = new Map<string, ReasonerSource>([[AUTO, createSource(null)]]);
   warmUp(
-    ROLES.flatMap((role) => chainOf(backends.meaningOf(models[role].backend), models[role].fallback_backend, backends)),
+    ROLES.flatMap((role) =>
+      buildChain(backends.resolveName(models[role].backend), models[role].fallback_backend, backends),
+    ),
   );
   return (backend = AUTO) => {
     const name = backend.trim().toLowerCase();
-    const known = byName.get(name);
+    const known = sources.get(name);
     if (known) return known;
-    refuseUnusable(backend, backends);
-    const source = sourceFor(name);
-    byName.set(name, source);
+    assertUsable(backend, backends);
+    const source = createSource(name);
+    sources.set(name, source);
     return source;
   };
 }
@@ -60,8 +61,8 @@ export function createReasoners(
 const byRole = <T>(value: (role: Role) => T): Record<Role, T> =>
   Object.fromEntries(ROLES.map((role) => [role, value(role)])) as Record<Role, T>;
 
-/** The back end and its fallback, as far as they have their keys. Embedded means no model at all. */
-function chainOf(name: string, fallback: string | null, backends: Backends): Backend[] {
+/** The back end and its fallback, as far as their keys are set. Empty for the embedded reasoner. */
+function buildChain(name: string, fallback: string | null, backends: Backends): Backend[] {
   if (name === EMBEDDED) return [];
   return [name, fallback]
     .map((candidate) => (candidate === null ? null : backends.resolve(candidate)))
@@ -69,16 +70,16 @@ function chainOf(name: string, fallback: string | null, backends: Backends): Bac
     .filter((backend, index, all) => all.indexOf(backend) === index);
 }
 
-function refuseUnusable(backend: string, backends: Backends): void {
+function assertUsable(backend: string, backends: Backends): void {
   const found = backends.resolve(backend.trim());
-  if (backends.meaningOf(backend.trim()) === EMBEDDED || (found && 'client' in found)) return;
+  if (backends.resolveName(backend.trim()) === EMBEDDED || (found && 'client' in found)) return;
   throw new IqaError(
     'IQA_INPUT_INVALID',
     `Expected one of ${backends.supported.join(', ')} for backend but received "${backend}"`,
   );
 }
 
-/** The first request should not wait for an SDK to load; nor should the start. */
+/** Loads the SDKs after the start, so that neither the start nor the first request waits for them. */
 function warmUp(used: readonly Backend[]): void {
   setImmediate(() => {
     for (const client of new Set(used.map((backend) => backend.client))) client.warmUp().catch(() => undefined);

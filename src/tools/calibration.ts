@@ -1,9 +1,9 @@
-// From a tool's own value to the common scale of 1 to 5: a five-parameter logistic, clipped and flagged.
+// Maps a tool's raw value to the common scale of 1 to 5 with a five-parameter logistic.
 import type { Calibration } from '../../schemas/tool.ts';
 
 export interface Calibrated {
   score: number;
-  /** Whether the curve left [1, 5] at this value. */
+  /** Whether the curve is outside [1, 5] at this value. */
   clipped: boolean;
 }
 
@@ -15,8 +15,8 @@ export function calibrate(value: number, { beta }: Pick<Calibration, 'beta'>): C
   return { score: clippedScore, clipped: clippedScore !== score };
 }
 
-/** Between the five levels for which it was fitted, straight lines. */
-export function spreadAt(score: number, spread: Calibration['spread']): number | null {
+/** Interpolates linearly between the five levels for which the spread was fitted. */
+export function interpolateSpread(score: number, spread: Calibration['spread']): number | null {
   if (!spread) return null;
   const lower = Math.min(spread.length - 2, Math.max(0, Math.floor(score) - 1));
   const [from = 0, to = 0] = spread.slice(lower, lower + 2);

@@ -1,18 +1,23 @@
-// The first step of the flow: what POST /assess was sent becomes spooled files and plain fields, within limits, before any schema sees it.
+// The upload of POST /assess, as a form or as JSON with base64.
 import type { FastifyRequest } from 'fastify';
+import type { AssessJsonRequest, AssessRequest } from '../../schemas/requests/assess.ts';
 import { IqaError } from '../errors.ts';
-import { receiveForm, type FormShape } from './multipart.ts';
+import { storeBase64 } from './base64.ts';
+import type { FormFields } from './form-fields.ts';
+import { readMultipart } from './multipart.ts';
+import type { Upload, UploadReader } from './plugin.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
 
-export type FileField = 'image' | 'reference';
-
-export interface Upload {
-  files: Map<FileField, SpooledFile>;
-  /** What the published schema is checked against: a file is represented by its handle, a string. */
-  body: Record<string, unknown>;
+export interface AssessFiles {
+  image: SpooledFile;
+  reference: SpooledFile | null;
 }
 
-const shapeOf = (maxBytes: number): FormShape<FileField> => ({
+export type AssessUpload = Upload<AssessFiles, AssessRequest>;
+
+export const assessReader: UploadReader<AssessFiles, AssessJsonRequest, AssessRequest> = { readForm, readJson };
+
+const getFormFields = (maxBytes: number): FormFields<'image' | 'reference'> => ({
   files: { image: 1, reference: 1 },
   required: ['image'],
   json: ['choices', 'maps', 'regions', 'prior_context'],
@@ -22,8 +27,17 @@ const shapeOf = (maxBytes: number): FormShape<FileField> => ({
   maxTotalBytes: 2 * maxBytes,
 });
 
-export async function receiveUpload(request: FastifyRequest, session: SpoolSession, maxBytes: number): Promise<Upload> {
-  const { files, body } = await receiveForm(request, session, shapeOf(maxBytes));
-  if (!files.has('image')) throw new IqaError('IQA_INPUT_INVALID', 'Expected a file for image but received none');
-  return { files: new Map([...files].flatMap(([field, [file]]) => (file ? [[field, file]] : []))), body };
+async function readForm(request: FastifyRequest, session: SpoolSession, maxBytes: number) {
+  const { files, body } = await readMultipart(request, session, getFormFields(maxBytes));
+  const [image] = files.get('image') ?? [];
+  if (!image) throw new IqaError('IQA_INPUT_INVALID', 'Expected a file for image but received none');
+  return { files: { image, reference: files.get('reference')?.[0] ?? null }, body };
+}
+
+async function readJson(json: AssessJsonRequest, session: SpoolSession, maxBytes: number) {
+  const { image: imageField, reference: referenceField, ...fields } = json;
+  const image = await storeBase64('image', imageField.base64, session, maxBytes);
+  const reference = referenceField ? await storeBase64('reference', referenceField.base64, session, maxBytes) : null;
+  const body = { ...fields, image: image.id, ...(reference ? { reference: reference.id } : {}) };
+  return { files: { image, reference }, body };
 }

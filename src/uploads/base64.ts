@@ -1,31 +1,7 @@
-// The same first step for JSON: files that came as base64 go to the spool, and a handle takes their place in the body.
+// Decodes base64 files of JSON bodies into the spool.
 import { Readable } from 'node:stream';
-import type { AssessJsonRequest, AssessRequest } from '../../schemas/requests/assess.ts';
 import { IqaError } from '../errors.ts';
-import type { FileField, Upload } from './assess-form.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
-
-export async function receiveJson(
-  body: AssessJsonRequest,
-  session: SpoolSession,
-  maxBytes: number,
-): Promise<Omit<Upload, 'body'> & { body: AssessRequest }> {
-  const { image, reference, ...rest } = body;
-  const files: Upload['files'] = new Map();
-  const store = async (field: FileField, base64: string): Promise<string> => {
-    const file = await storeBase64(field, base64, session, maxBytes);
-    files.set(field, file);
-    return file.id;
-  };
-  return {
-    files,
-    body: {
-      ...rest,
-      image: await store('image', image.base64),
-      ...(reference ? { reference: await store('reference', reference.base64) } : {}),
-    },
-  };
-}
 
 export function storeBase64(
   field: string,
@@ -37,7 +13,7 @@ export function storeBase64(
 }
 
 function decode(field: string, base64: string, maxBytes: number): Buffer {
-  // Node's decoder passes over what it does not know, so that a wrong alphabet would become a damaged picture.
+  // Node's decoder skips characters outside the alphabet, which would yield a damaged image.
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
     throw new IqaError(
       'IQA_INPUT_INVALID',

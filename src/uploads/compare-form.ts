@@ -1,67 +1,51 @@
-// The first step of a comparison: the pictures of a form or of JSON on the spool, in the order in which they came.
+// The upload of POST /compare, as a form or as JSON with base64.
 import type { FastifyRequest } from 'fastify';
 import { MAX_COMPARED, type CompareJsonRequest, type CompareRequest } from '../../schemas/requests/compare.ts';
-import { nameFile, receiveForm, refuseTotal, type FormShape } from './multipart.ts';
 import { storeBase64 } from './base64.ts';
+import type { FormFields } from './form-fields.ts';
+import { assertTotalBytes, nameFile, readMultipart } from './multipart.ts';
+import type { Upload, UploadReader } from './plugin.ts';
 import type { SpooledFile, SpoolSession } from './spool.ts';
 
-export interface ComparisonFiles {
+interface CompareFiles {
   images: readonly SpooledFile[];
   reference: SpooledFile | null;
 }
 
-/** Together as large as image and reference of one assessment: less memory and disk than the two seats that a comparison takes stand for. */
-const totalOf = (maxBytes: number): number => 2 * maxBytes;
+export type CompareUpload = Upload<CompareFiles, CompareRequest>;
 
-const shapeOf = (maxBytes: number): FormShape<'images' | 'reference'> => ({
+export const compareReader: UploadReader<CompareFiles, CompareJsonRequest, CompareRequest> = { readForm, readJson };
+
+/** The limit of one assessment with a reference: a comparison takes two slots. */
+const getMaxTotalBytes = (maxBytes: number): number => 2 * maxBytes;
+
+const getFormFields = (maxBytes: number): FormFields<'images' | 'reference'> => ({
   files: { images: MAX_COMPARED, reference: 1 },
   required: [],
   json: [],
   lists: [],
   numbers: [],
   maxBytes,
-  maxTotalBytes: totalOf(maxBytes),
+  maxTotalBytes: getMaxTotalBytes(maxBytes),
 });
 
-/** As sentences call it: images[0] is the first. */
+/** As error messages name it: images[0] is the first. */
 export const nameImage = (index: number): string => nameFile('images', index, MAX_COMPARED);
 
-interface ComparisonUpload<Body> {
-  files: ComparisonFiles;
-  body: Body;
-}
-
-export async function receiveComparison(
-  request: FastifyRequest,
-  session: SpoolSession,
-  maxBytes: number,
-): Promise<ComparisonUpload<Record<string, unknown>>> {
-  const { files, body } = await receiveForm(request, session, shapeOf(maxBytes));
+async function readForm(request: FastifyRequest, session: SpoolSession, maxBytes: number) {
+  const { files, body } = await readMultipart(request, session, getFormFields(maxBytes));
   return { files: { images: files.get('images') ?? [], reference: files.get('reference')?.[0] ?? null }, body };
 }
 
-export async function receiveJsonComparison(
-  body: CompareJsonRequest,
-  session: SpoolSession,
-  maxBytes: number,
-): Promise<ComparisonUpload<CompareRequest>> {
-  const { images, reference, ...rest } = body;
-  const stored: SpooledFile[] = [];
-  // One after the other: each is whole in memory while it is written.
-  for (const [index, { base64 }] of images.entries()) {
-    stored.push(await storeBase64(nameImage(index), base64, session, maxBytes));
-    refuseTotal(
-      stored.reduce((sum, { bytes }) => sum + bytes, 0),
-      totalOf(maxBytes),
-    );
+async function readJson(json: CompareJsonRequest, session: SpoolSession, maxBytes: number) {
+  const { images: imageFields, reference: referenceField, ...fields } = json;
+  const images: SpooledFile[] = [];
+  // In sequence: each file is in memory as a whole while it is written.
+  for (const [index, { base64 }] of imageFields.entries()) {
+    images.push(await storeBase64(nameImage(index), base64, session, maxBytes));
+    assertTotalBytes(images, getMaxTotalBytes(maxBytes));
   }
-  const storedReference = reference ? await storeBase64('reference', reference.base64, session, maxBytes) : null;
-  return {
-    files: { images: stored, reference: storedReference },
-    body: {
-      ...rest,
-      images: stored.map(({ id }) => id),
-      ...(storedReference ? { reference: storedReference.id } : {}),
-    },
-  };
+  const reference = referenceField ? await storeBase64('reference', referenceField.base64, session, maxBytes) : null;
+  const body = { ...fields, images: images.map(({ id }) => id), ...(reference ? { reference: reference.id } : {}) };
+  return { files: { images, reference }, body };
 }

@@ -1,23 +1,23 @@
-// Cuts uploads that have come to a standstill: whoever stops sending must not keep a seat in the house.
+// Detects uploads that stop sending, so that they do not hold a slot.
 import type { FastifyRequest } from 'fastify';
 
-const LOOK_EVERY_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 
-/** Calls back once when no byte has come for so long while the body is incomplete. The returned function ends the watch. */
-export function watchUpload({ raw }: FastifyRequest, idleMs: number, onStall: () => void): () => void {
-  let seen = raw.socket.bytesRead;
+/** Calls back once if an incomplete body receives no byte for `idleMs`. The returned function stops the watch. */
+export function watchIdleUpload({ raw }: FastifyRequest, idleMs: number, onIdle: () => void): () => void {
+  let bytesRead = raw.socket.bytesRead;
   let since = performance.now();
   const timer = setInterval(() => {
     if (raw.complete || raw.destroyed) {
       clearInterval(timer);
-    } else if (raw.socket.bytesRead !== seen) {
-      seen = raw.socket.bytesRead;
+    } else if (raw.socket.bytesRead !== bytesRead) {
+      bytesRead = raw.socket.bytesRead;
       since = performance.now();
     } else if (performance.now() - since > idleMs) {
       clearInterval(timer);
-      onStall();
+      onIdle();
     }
-  }, LOOK_EVERY_MS);
+  }, CHECK_INTERVAL_MS);
   timer.unref();
   return () => {
     clearInterval(timer);

@@ -1,4 +1,4 @@
-// Where uploads wait on disk: a private folder of this process, unguessable names, never a whole file in memory.
+// Uploads on disk: a private folder of this process with unguessable names; files are streamed, never held in memory as a whole.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm, unlink } from 'node:fs/promises';
@@ -6,8 +6,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeConfiguredFolder } from '../lib/ensure-directory.ts';
-import { isRunning } from '../lib/is-process-alive.ts';
+import { ensureConfiguredDirectory } from '../lib/ensure-directory.ts';
+import { isProcessAlive } from '../lib/is-process-alive.ts';
 
 export interface SpooledFile {
   /** Name of the file within the spool; unguessable. */
@@ -15,17 +15,17 @@ export interface SpooledFile {
   path: string;
   bytes: number;
   sha256: string;
-  /** The first and the last bytes, kept while they passed by: enough to tell format and completeness without reading again. */
+  /** The first and the last bytes, kept during the upload: enough to detect format and truncation without reading the file. */
   head: Buffer;
   tail: Buffer;
 }
 
-/** The files of one request. Closing it removes them. */
+/** The files of one request. `close` removes them. */
 export interface SpoolSession {
   write: (source: Readable) => Promise<SpooledFile>;
-  /** Gives a path to somebody who writes a file there, such as a normalised picture. */
+  /** Provides the path for a file that the work writes, such as a re-encoded image. */
   produce: <T>(work: (path: string) => Promise<T>) => Promise<T>;
-  /** Keeps the files until the work is done, also when the session is closed before. */
+  /** Keeps the files until the work is done, even if the session is closed earlier. */
   hold: <T>(work: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 }
@@ -36,24 +36,24 @@ export interface Spool {
   close: () => Promise<void>;
 }
 
-export const KEPT_BYTES = 65_536;
+export const EDGE_BYTES = 65_536;
 
 export async function createSpool(parent: string | null): Promise<Spool> {
   const base = parent ?? tmpdir();
-  await makeConfiguredFolder(base, 'IQA_SPOOL_DIR', 0o777);
-  await sweep(base);
+  await ensureConfiguredDirectory(base, 'IQA_SPOOL_DIR', 0o777);
+  await removeStaleFolders(base);
   const dir = await mkdtemp(join(base, `${PREFIX}${process.pid}-`));
   return { dir, open: () => openSession(dir), close: () => rm(dir, { recursive: true, force: true }) };
 }
 
-// The host's name: process ids mean nothing beyond it, and containers may share a folder.
+// Process ids are only unique on one host, and containers may share the folder.
 const PREFIX = `agentic-iqa-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
 
-/** Removes what killed processes left behind: it is users' pictures. */
-async function sweep(base: string): Promise<void> {
+/** Removes the folders of killed processes: they hold users' images. */
+async function removeStaleFolders(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
-    if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
+    if (Number.isInteger(pid) && !isProcessAlive(pid)) await rm(join(base, name), { recursive: true, force: true });
   }
 }
 
@@ -61,7 +61,7 @@ function openSession(dir: string): SpoolSession {
   const paths: string[] = [];
   let closed = false;
   let holders = 0;
-  // Not rm, which looks at each path first.
+  // Unlike rm, unlink does not stat the path first.
   const remove = (path: string) =>
     unlink(path).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
@@ -69,15 +69,15 @@ function openSession(dir: string): SpoolSession {
   const removeAll = async () => {
     await Promise.all(paths.map(remove));
   };
-  const isOver = () => closed && holders === 0;
+  const isFinished = () => closed && holders === 0;
 
   async function produce<T>(work: (path: string) => Promise<T>, path = join(dir, randomUUID())): Promise<T> {
     paths.push(path);
     try {
       return await work(path);
     } finally {
-      // The client may have gone while the file was being written: then nobody else will remove it.
-      if (isOver()) await remove(path);
+      // The session may have been closed while the file was written.
+      if (isFinished()) await remove(path);
     }
   }
 
@@ -85,7 +85,7 @@ function openSession(dir: string): SpoolSession {
     produce: (work) => produce(work),
     write(source) {
       const id = randomUUID();
-      return produce(async (path) => ({ id, path, ...(await store(source, path)) }), join(dir, id));
+      return produce(async (path) => ({ id, path, ...(await writeFile(source, path)) }), join(dir, id));
     },
     async hold(work) {
       holders += 1;
@@ -93,17 +93,20 @@ function openSession(dir: string): SpoolSession {
         return await work();
       } finally {
         holders -= 1;
-        if (isOver()) await removeAll();
+        if (isFinished()) await removeAll();
       }
     },
     async close() {
       closed = true;
-      if (isOver()) await removeAll();
+      if (isFinished()) await removeAll();
     },
   };
 }
 
-async function store(source: Readable, path: string): Promise<Pick<SpooledFile, 'bytes' | 'sha256' | 'head' | 'tail'>> {
+async function writeFile(
+  source: Readable,
+  path: string,
+): Promise<Pick<SpooledFile, 'bytes' | 'sha256' | 'head' | 'tail'>> {
   const hash = createHash('sha256');
   let bytes = 0;
   let head: Buffer = Buffer.alloc(0);
@@ -111,9 +114,9 @@ async function store(source: Readable, path: string): Promise<Pick<SpooledFile, 
   source.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     bytes += chunk.length;
-    if (head.length < KEPT_BYTES) head = Buffer.concat([head, chunk.subarray(0, KEPT_BYTES - head.length)]);
+    if (head.length < EDGE_BYTES) head = Buffer.concat([head, chunk.subarray(0, EDGE_BYTES - head.length)]);
     tail =
-      chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : Buffer.concat([tail, chunk]).subarray(-KEPT_BYTES);
+      chunk.length >= EDGE_BYTES ? chunk.subarray(-EDGE_BYTES) : Buffer.concat([tail, chunk]).subarray(-EDGE_BYTES);
   });
   await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   return { bytes, sha256: hash.digest('hex'), head, tail };

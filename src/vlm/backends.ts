@@ -22,15 +22,15 @@ export interface Backend {
 
 export interface Backends {
   /** The proper name of a back end, or "embedded": what "auto" and aliases stand for. */
-  meaningOf: (name: string) => string;
+  resolveName: (name: string) => string;
   /** A back end, or what it lacks to be used; null when there is none of this name. */
-  resolve: (name: string) => Backend | { lacks: string } | null;
+  resolve: (name: string) => Backend | { missingSetting: string } | null;
   /** Every name that there is, with what it lacks: for the sentence of a refusal. */
   supported: string[];
 }
 
 /** One row a wire format: the only place that knows all of them. */
-const CREATORS: Record<Provider['kind'], (settings: ClientSettings) => VLMClient> = {
+const CLIENT_FACTORIES: Record<Provider['kind'], (settings: ClientSettings) => VLMClient> = {
   openai: createOpenAiClient,
   anthropic: createAnthropicClient,
   google: createGoogleClient,
@@ -41,14 +41,14 @@ export function createBackends({ models, providers }: Pick<Config, 'models' | 'p
   const keys = Object.values(providers).flatMap(({ key }) => key ?? []);
   const redact = createRedactor(keys);
   const guarded = createGuardedFetch({ redact, removeKeys: createKeyRemover(keys) });
-  const found = new Map<string, (Backend | { lacks: string }) & { name: string }>();
+  const found = new Map<string, (Backend | { missingSetting: string }) & { name: string }>();
   for (const [name, row] of Object.entries(models.backends)) {
     const provider = providers[row.provider];
     if (!provider) continue;
     const entry =
-      provider.lacks === null
+      provider.missingSetting === null
         ? createBackend(name, row, provider, { redact, fetch: guarded }, models.breaker)
-        : { name, lacks: provider.lacks };
+        : { name, missingSetting: provider.missingSetting };
     for (const spelling of [name, ...row.aliases]) found.set(spelling.toLowerCase(), entry);
   }
   const resolve = (name: string) => found.get(name.toLowerCase()) ?? null;
@@ -56,13 +56,13 @@ export function createBackends({ models, providers }: Pick<Config, 'models' | 'p
   const automatic = models.auto.find(isUsable) ?? EMBEDDED;
   const describe = (name: string): string => {
     const entry = resolve(name);
-    return entry && 'lacks' in entry ? `${name} (needs ${entry.lacks})` : name;
+    return entry && 'missingSetting' in entry ? `${name} (needs ${entry.missingSetting})` : name;
   };
-  const meaningOf = (name: string): string => {
+  const resolveName = (name: string): string => {
     const meant = name.toLowerCase() === AUTO ? automatic : name;
     return resolve(meant)?.name ?? (meant.toLowerCase() === EMBEDDED ? EMBEDDED : meant);
   };
-  return { meaningOf, resolve, supported: [AUTO, EMBEDDED, ...Object.keys(models.backends).map(describe)] };
+  return { resolveName, resolve, supported: [AUTO, EMBEDDED, ...Object.keys(models.backends).map(describe)] };
 }
 
 function createBackend(
@@ -79,10 +79,10 @@ function createBackend(
     grounding: row.grounding,
     sampling: row.sampling,
   };
-  const client = CREATORS[provider.kind]({
+  const client = CLIENT_FACTORIES[provider.kind]({
     model: row.model,
     baseUrl: provider.baseUrl,
-    revealKey: () => provider.key?.reveal() ?? '',
+    getApiKey: () => provider.key?.reveal() ?? '',
     capabilities,
     maxTokensField: row.max_tokens_field,
     extra: row.extra,

@@ -19,7 +19,7 @@ export interface Budget {
   /** Takes a call out of the budget, or says which limit forbids it. */
   reserve: (role: Role, backend: Backend, request: VLMRequest) => Reservation | { refused: string };
   /** Whether a call that may turn out to be useless can be made, and as many as then follow still fit. */
-  hasRoomToSpare: (backend: Backend, request: VLMRequest) => boolean;
+  hasRoomForSpeculation: (backend: Backend, request: VLMRequest) => boolean;
   usage: () => Usage & { roles: Record<Role, Usage> };
 }
 
@@ -59,7 +59,7 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
         },
       };
     },
-    hasRoomToSpare({ prices }, request) {
+    hasRoomForSpeculation({ prices }, request) {
       const most = costOf(mostTokens(request), prices);
       return (
         calls + SPARE_CALLS <= max_calls && (max_cost_usd === null || committed + SPARE_CALLS * most <= max_cost_usd)
@@ -76,14 +76,14 @@ const CHARACTERS_PER_TOKEN = 2;
 const PIXELS_PER_TOKEN = 500;
 
 /** More than any call takes: text has three to four characters a token, pictures 700 or more pixels. */
-function mostTokens({ system, turns, pictures, schema, maxTokens }: VLMRequest): TokenUsage {
+function mostTokens({ system, turns, images, schema, maxTokens }: VLMRequest): TokenUsage {
   const characters =
     system.length +
     turns.reduce((sum, turn) => sum + turn.text.length, 0) +
     (schema ? JSON.stringify(schema.document).length : 0);
-  const pixels = pictures.reduce((sum, { width, height }) => sum + width * height, 0);
+  const pixels = images.reduce((sum, { width, height }) => sum + width * height, 0);
   const inputTokens =
-    Math.ceil(characters / CHARACTERS_PER_TOKEN + pixels / PIXELS_PER_TOKEN) + 500 * (1 + pictures.length);
+    Math.ceil(characters / CHARACTERS_PER_TOKEN + pixels / PIXELS_PER_TOKEN) + 500 * (1 + images.length);
   return { inputTokens, cachedInputTokens: 0, writtenInputTokens: inputTokens, outputTokens: maxTokens };
 }
 

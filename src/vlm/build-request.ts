@@ -1,35 +1,31 @@
-// What is said to a back end: the question as it is put to it, the complaint about its last answer, and the key under which an answer is known again.
+// Builds the request to a back end from a prompt and the feedback on the last reply, and the cache key of its answer.
 import { createHash } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import type { Backend } from './backends.ts';
-import type { Picture, Turn, VLMReply, VLMRequest } from './client.ts';
+import type { ModelImage, Turn, VLMReply, VLMRequest } from './client.ts';
 import type { Role, RoleSettings } from './config-file.ts';
+import type { ValidationFeedback } from './errors.ts';
 import { toProviderSchema } from './providers/provider-schema.ts';
 
-/** A question as one back end is asked it. */
-export interface Composed<T> {
+/** A query as composed for one back end. */
+export interface ComposedPrompt<T> {
   /** Also the name of the schema. */
   task: string;
   promptVersion: string;
   system: string;
   prompt: string;
-  pictures: readonly Picture[];
+  images: readonly ModelImage[];
   schema: TSchema;
   logprobs: boolean;
-  /** Validates what the model said; throws ValidationError. Tells each repair that it made. */
-  read: (value: Record<string, unknown>, reply: VLMReply, repaired: (what: string) => void) => T;
+  /** Validates the reply and reports each repair; throws ValidationError. */
+  read: (value: Record<string, unknown>, reply: VLMReply, onRepair: (what: string) => void) => T;
 }
 
-export interface Complaint {
-  reply: string;
-  problem: string;
-}
-
-export function requestOf<T>(
-  composed: Composed<T>,
+export function buildRequest<T>(
+  composed: ComposedPrompt<T>,
   { capabilities }: Backend,
   role: RoleSettings,
-  complaint: Complaint | null,
+  feedback: ValidationFeedback | null,
 ): VLMRequest {
   const document = toProviderSchema(composed.schema);
   const { structuredOutput } = capabilities;
@@ -37,8 +33,8 @@ export function requestOf<T>(
     system: structuredOutput
       ? composed.system
       : `${composed.system}\n\nAnswer with one JSON object and nothing else. Its JSON Schema:\n${JSON.stringify(document)}`,
-    turns: turnsOf(composed.prompt, complaint),
-    pictures: composed.pictures,
+    turns: buildTurns(composed.prompt, feedback),
+    images: composed.images,
     schema: structuredOutput ? { name: composed.task, document } : null,
     temperature: role.temperature,
     topP: role.top_p,
@@ -47,26 +43,26 @@ export function requestOf<T>(
   };
 }
 
-/** A retry tells exactly what was wrong with the last answer. */
-function turnsOf(prompt: string, complaint: Complaint | null): Turn[] {
-  if (!complaint) return [{ role: 'user', text: prompt }];
-  const demand = `Your last answer was not valid: ${complaint.problem}. Answer the same question again. Return valid JSON only, one object that keeps to the schema, without prose and without a code fence.`;
-  if (complaint.reply.trim() === '') return [{ role: 'user', text: `${prompt}\n\n${demand}` }];
+/** A retry tells the model what was wrong with its last reply. */
+function buildTurns(prompt: string, feedback: ValidationFeedback | null): Turn[] {
+  if (!feedback) return [{ role: 'user', text: prompt }];
+  const instruction = `Your last answer was not valid: ${feedback.problem}. Answer the same question again. Return valid JSON only, one object that keeps to the schema, without prose and without a code fence.`;
+  if (feedback.reply.trim() === '') return [{ role: 'user', text: `${prompt}\n\n${instruction}` }];
   return [
     { role: 'user', text: prompt },
-    { role: 'assistant', text: complaint.reply },
-    { role: 'user', text: demand },
+    { role: 'assistant', text: feedback.reply },
+    { role: 'user', text: instruction },
   ];
 }
 
-/** Everything that an answer depends on: the query is in the prompt, the picture's hash in its key. */
-export function cacheKey<T>(
+/** Everything an answer depends on: the query is part of the prompt, the image's hash part of its key. */
+export function answerCacheKey<T>(
   role: Role,
   { name, model }: Backend,
-  composed: Composed<T>,
+  composed: ComposedPrompt<T>,
   { temperature, top_p, max_tokens }: RoleSettings,
 ): string {
-  const { task, promptVersion, system, prompt, pictures, schema } = composed;
+  const { task, promptVersion, system, prompt, images, schema } = composed;
   const parts = [
     role,
     task,
@@ -78,7 +74,7 @@ export function cacheKey<T>(
     max_tokens,
     system,
     prompt,
-    pictures.map((picture) => picture.key),
+    images.map((image) => image.key),
     schema,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

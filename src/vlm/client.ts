@@ -13,7 +13,7 @@ export interface Capabilities {
   sampling: 'both' | 'temperature' | 'none';
 }
 
-export interface Picture {
+export interface ModelImage {
   /** What it shows, told to the model before the picture. */
   label: string;
   mediaType: 'image/jpeg' | 'image/png' | 'image/webp';
@@ -33,7 +33,7 @@ export interface VLMRequest {
   system: string;
   /** The first turn is the user's; the pictures go with it. */
   turns: readonly Turn[];
-  pictures: readonly Picture[];
+  images: readonly ModelImage[];
   /** Draft 2020-12, reduced to what all providers take; null where the prompt carries it. */
   schema: { name: string; document: Record<string, unknown> } | null;
   temperature: number;
@@ -43,14 +43,14 @@ export interface VLMRequest {
   logprobs: number;
 }
 
-export interface TokenLogprob {
+export interface TokenCandidate {
   token: string;
   logprob: number;
 }
 
-export interface SpokenToken extends TokenLogprob {
+export interface TokenLogprobs extends TokenCandidate {
   /** The likeliest tokens at this place, the spoken one among them. */
-  alternatives: TokenLogprob[];
+  alternatives: TokenCandidate[];
 }
 
 export interface TokenUsage {
@@ -68,7 +68,7 @@ export interface VLMReply {
   model: string;
   /** Whether it stopped because it had said all. */
   complete: boolean;
-  tokens: SpokenToken[] | null;
+  tokens: TokenLogprobs[] | null;
   /** Null where the provider does not say. */
   usage: TokenUsage | null;
 }
@@ -84,7 +84,7 @@ export interface ClientSettings {
   model: string;
   baseUrl: string;
   /** Read at the moment of use only. */
-  revealKey: () => string;
+  getApiKey: () => string;
   capabilities: Capabilities;
   /** Which name the token limit has on this server. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';

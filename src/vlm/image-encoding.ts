@@ -6,21 +6,21 @@ import { IqaError } from '../errors.ts';
 import type { PreparedImage } from '../images/prepare-image.ts';
 import { sniff, SNIFF_BYTES } from '../images/formats/sniff.ts';
 import type { ScopedRegion } from '../tools/evidence/source.ts';
-import type { Picture } from './client.ts';
+import type { ModelImage } from './client.ts';
 
-export interface PictureSettings {
+export interface ImageSettings {
   /** Longer side in pixels; a smaller picture is never scaled up. */
   long_side: number;
   crop_long_side: number;
 }
 
-export interface PictureSource {
-  whole: () => Promise<Picture>;
-  reference: () => Promise<Picture | null>;
-  crop: (region: ScopedRegion & { box: readonly number[] }) => Promise<Picture>;
+export interface ImageSource {
+  whole: () => Promise<ModelImage>;
+  reference: () => Promise<ModelImage | null>;
+  crop: (region: ScopedRegion & { box: readonly number[] }) => Promise<ModelImage>;
 }
 
-const PLAIN = new Map<string, Picture['mediaType']>([
+const PLAIN = new Map<string, ModelImage['mediaType']>([
   ['jpeg', 'image/jpeg'],
   ['png', 'image/png'],
   ['webp', 'image/webp'],
@@ -28,13 +28,13 @@ const PLAIN = new Map<string, Picture['mediaType']>([
 /** Above this a picture is encoded anew even though its size in pixels would fit: providers refuse more than 5 MB, in base64 a third more than the file. */
 const MAX_BYTES = 3_000_000;
 
-export function createPictureSource(
+export function createImageSource(
   image: PreparedImage,
   reference: PreparedImage | null,
-  settings: PictureSettings,
-): PictureSource {
-  const made = new Map<string, Promise<Picture>>();
-  const once = (key: string, make: () => Promise<Picture>): Promise<Picture> => {
+  settings: ImageSettings,
+): ImageSource {
+  const made = new Map<string, Promise<ModelImage>>();
+  const once = (key: string, make: () => Promise<ModelImage>): Promise<ModelImage> => {
     const known = made.get(key) ?? make();
     made.set(key, known);
     return known;
@@ -49,7 +49,7 @@ export function createPictureSource(
   };
 }
 
-async function encodeWhole(image: PreparedImage, label: string, { long_side }: PictureSettings): Promise<Picture> {
+async function encodeWhole(image: PreparedImage, label: string, { long_side }: ImageSettings): Promise<ModelImage> {
   const { width, height } = image.info;
   // The file itself, artefacts and all, is the best that can be shown.
   if (Math.max(width, height) <= long_side && image.bytes <= MAX_BYTES) {
@@ -65,8 +65,8 @@ function encodeCrop(
   image: PreparedImage,
   name: string,
   box: readonly number[],
-  { crop_long_side }: PictureSettings,
-): Promise<Picture> {
+  { crop_long_side }: ImageSettings,
+): Promise<ModelImage> {
   const [left = 0, top = 0, width = 1, height = 1] = box;
   const label = `Crop of the region called ${JSON.stringify(name)}, at full resolution:`;
   const key = createHash('sha256')
@@ -85,7 +85,7 @@ const fitInto = (picture: Sharp, side: number): Sharp =>
   picture.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' });
 
 interface Encoding {
-  mediaType: Picture['mediaType'];
+  mediaType: ModelImage['mediaType'];
   apply: (picture: Sharp) => Sharp;
 }
 
@@ -103,7 +103,7 @@ async function encode(
   key: string,
   make: (picture: Sharp) => Sharp,
   encodings: readonly Encoding[],
-): Promise<Picture> {
+): Promise<ModelImage> {
   try {
     const picture = make(sharp(image.path, { failOn: 'error', limitInputPixels: false }));
     for (const [index, { mediaType, apply }] of encodings.entries()) {

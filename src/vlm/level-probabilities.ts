@@ -1,8 +1,6 @@
 // p of the five levels out of a model's log-probabilities, at the place in its answer where it named the level.
-import { LEVELS, type Level } from '../../schemas/vocabulary.ts';
-import type { SpokenToken, TokenLogprob } from './client.ts';
-
-export type LevelProbabilities = Record<Level, number>;
+import { LEVELS, type Level, type LevelProbabilities } from '../../schemas/vocabulary.ts';
+import type { TokenLogprobs, TokenCandidate } from './client.ts';
 
 /** Letters as the paper uses them: A is Excellent. */
 const LETTERS: Record<string, Level> = { a: 'Excellent', b: 'Good', c: 'Fair', d: 'Poor', e: 'Bad' };
@@ -11,7 +9,7 @@ const LEAST_MASS = 0.05;
 
 /** Probabilities from the token with which the value of `field` begins, or null where the tokens do not tell. `said`: that value, where it is known. */
 export function levelsFromLogprobs(
-  tokens: readonly SpokenToken[] | null,
+  tokens: readonly TokenLogprobs[] | null,
   field: string,
   said?: unknown,
 ): LevelProbabilities | null {
@@ -59,7 +57,7 @@ export function levelsFromDeclaration(
 }
 
 /** Servers list the spoken token among the alternatives, or not. */
-function withSpoken(candidates: readonly TokenLogprob[], place: TokenLogprob): readonly TokenLogprob[] {
+function withSpoken(candidates: readonly TokenCandidate[], place: TokenCandidate): readonly TokenCandidate[] {
   return candidates.some(({ token }) => token === place.token) ? candidates : [...candidates, place];
 }
 
@@ -83,10 +81,10 @@ const lettersOf = (token: string): string =>
  * A model that thought aloud may have named the field before: the last place with the value that counts is meant.
  */
 function tokenAtValue(
-  tokens: readonly SpokenToken[],
+  tokens: readonly TokenLogprobs[],
   field: string,
   said: unknown,
-): (SpokenToken & { spoken: string }) | null {
+): (TokenLogprobs & { spoken: string }) | null {
   const text = tokens.map(({ token }) => token).join('');
   const matches = [...text.matchAll(new RegExp(`"${field}"\\s*:\\s*"\\s*`, 'gi'))];
   const isMeant = ({ index, 0: opening }: RegExpExecArray) =>

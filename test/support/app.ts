@@ -8,6 +8,7 @@ import { loadConfig, projectRoot, type Config } from '../../src/config/config.ts
 import { createSpool, type Spool } from '../../src/uploads/spool.ts';
 import { createSidecarClient, type SidecarOrigin } from '../../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../../src/tools/sidecar/supervisor.ts';
+import { makeTempFolder } from './temp-folder.ts';
 
 export interface TestApp {
   app: FastifyInstance;
@@ -34,7 +35,7 @@ export async function buildTestApp(
 ): Promise<TestApp> {
   const config = adjust(loadConfig(environment));
   const { log, logs } = quiet ? { log: pino({ level: 'silent' }), logs: [] } : captureLog();
-  const spool = await createSpool(t.testdir());
+  const spool = await createSpool(await makeTempFolder(t));
   const sidecar = createSidecarClient(origin ?? (await testSidecar(t)));
   const second = pyiqa ? createSidecarClient(pyiqa) : null;
   const app = await buildApp(config, { log, spool, sidecar, pyiqa: second });
@@ -57,13 +58,17 @@ export async function testSidecar(t: Test): Promise<SidecarOrigin> {
   return supervisor.origin;
 }
 
-export function sidecarCommand(args: readonly string[] = ['--workers', '1']) {
+/** `environment` is set for the sidecar alone, by env(1). */
+export function sidecarCommand(
+  args: readonly string[] = ['--workers', '1'],
+  environment: Readonly<Record<string, string>> = {},
+) {
   const cwd = join(projectRoot(), 'sidecar');
-  return {
-    command: join(cwd, '.venv/bin/python'),
-    cwd,
-    args: ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin', ...args],
-  };
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const python = join(cwd, '.venv/bin/python');
+  const options = ['-m', 'iqa_sidecar', '--port', '0', '--log-level', 'warning', '--exit-with-stdin', ...args];
+  if (variables.length === 0) return { command: python, cwd, args: options };
+  return { command: 'env', cwd, args: [...variables, python, ...options] };
 }
 
 export function captureLog(): { log: Logger; logs: Record<string, unknown>[] } {

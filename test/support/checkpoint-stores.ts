@@ -11,7 +11,7 @@ export interface TestStore {
   environment: Record<string, string>;
   postgres: Postgres | null;
   /** Rows of the runs, and of the stages that LangGraph stored. */
-  counts: () => Promise<{ runs: number; stages: number; pictures: number }>;
+  counts: () => Promise<{ runs: number; stages: number; images: number }>;
   /** A change from outside, such as an older version would have left. */
   change: (sql: string) => Promise<void>;
 }
@@ -44,7 +44,7 @@ async function openSqlite(t: Test): Promise<TestStore> {
     counts: async () => ({
       runs: count('runs'),
       stages: count('checkpoints') + count('writes'),
-      pictures: picturesIn(dir),
+      images: countImages(dir),
     }),
     change: async (sql) => {
       read(sql);
@@ -63,7 +63,7 @@ async function openPostgres(t: Test): Promise<TestStore> {
     counts: async () => ({
       runs: await count('runs'),
       stages: (await count('checkpoints')) + (await count('checkpoint_writes')) + (await count('checkpoint_blobs')),
-      pictures: picturesIn(dir),
+      images: countImages(dir),
     }),
     change: async (sql) => {
       await valueIn(postgres.url, sql.replaceAll(/\bruns\b/g, 'agentic_iqa.runs'));
@@ -80,8 +80,8 @@ export function makeFolder(t: Test): string {
   return dir;
 }
 
-const picturesIn = (dir: string): number =>
-  existsSync(join(dir, 'pictures')) ? readdirSync(join(dir, 'pictures')).length : 0;
+const countImages = (dir: string): number =>
+  existsSync(join(dir, 'images')) ? readdirSync(join(dir, 'images')).length : 0;
 
 /** An answer without what differs from run to run: ids and times. */
 export function essence(answer: Assessment): unknown {

@@ -1,5 +1,5 @@
-// Preloaded into a service under test: on SIGUSR2 it collects garbage and says so in a line of its log. V8 otherwise keeps hundreds of MB of it for as
-// long as it likes, and what a process holds on to cannot be told from what it has not yet thrown away.
+// Preloaded into a service under test: on SIGUSR2 it collects garbage and logs a line. Otherwise V8 may keep hundreds of MB of garbage, which
+// cannot be distinguished from a leak.
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-// docker-compose.yml as an engine would read it: defaults filled in, every service with its image, environment, mounts and limits.
+// Reads docker-compose.yml as a container engine does, with variables and defaults filled in.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

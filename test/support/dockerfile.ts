@@ -1,4 +1,4 @@
-// Builds a Dockerfile without a Docker engine: each stage is a clean Debian root with a layer of its own, in which its commands really run.
+// Builds a Dockerfile without a container engine: each stage is a clean Debian root with its own layer, in which the real commands run.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { DEFAULT_PATH, runInRoot } from './namespaces.ts';
 
 export interface Image {
   base: string;
-  /** What the stage's own instructions made, over the base. */
+  /** The files that the stage adds to the base. */
   layer: string;
   environment: Record<string, string>;
   workdir: string;
@@ -19,7 +19,7 @@ export interface Image {
   stopSignal: string | null;
 }
 
-/** Builds all stages in `folder` from the files that .dockerignore lets through; the last one is the image. */
+/** Builds all stages in `folder` from the files that .dockerignore allows; the last one is the image. */
 export function buildImage(context: string, folder: string): Image {
   const dockerfile = DockerfileParser.parse(readFileSync(join(context, 'Dockerfile'), 'utf8'));
   const stages = new Map<string, Image>();
@@ -86,11 +86,11 @@ function applyInstruction(instruction: Instruction, image: Image, context: strin
     case 'EXPOSE':
       break;
     default:
-      throw new Error(`This builder does not know ${instruction.getKeyword()}`);
+      throw new Error(`This builder does not support ${instruction.getKeyword()}`);
   }
 }
 
-/** Only the exec form makes the program itself process 1, which alone gets the signals. */
+/** Only the exec form makes the program process 1, which gets the signals. */
 function execForm(instruction: Instruction): string[] {
   const words = (instruction as JSONInstruction).getJSONStrings().map((string) => string.getJSONValue());
   if (words.length === 0)
@@ -113,12 +113,12 @@ function copyFiles(copy: Copy, image: Image, context: string, stages: Map<string
     const source = from ? join(stages.get(from)?.layer ?? '', word) : join(context, word);
     if (!existsSync(source) || !allowed(word))
       throw new Error(
-        `COPY ${word}: not found ${from ? `in stage ${from}` : 'among the files that .dockerignore lets through'}`,
+        `COPY ${word}: not found ${from ? `in stage ${from}` : 'among the files that .dockerignore allows'}`,
       );
     const isFolder = statSync(source).isDirectory();
     const place = target.endsWith('/') && !isFolder ? join(destination, basename(word)) : destination;
     mkdirSync(dirname(place), { recursive: true });
-    // Stages are finished when another copies from them, so that links will do.
+    // Hard links are enough: a stage does not change after another one copies from it.
     if (from) spawnSync('cp', ['--archive', '--link', '--no-target-directory', source, place]);
     else
       cpSync(source, place, {
@@ -130,7 +130,7 @@ function copyFiles(copy: Copy, image: Image, context: string, stages: Map<string
   }
 }
 
-/** Of the ignore files' language, what ours use: everything out (*), a name in again (!name), a name out wherever it is (**\/name). */
+/** Supports what our ignore files use: exclude all (*), include a name (!name), exclude a name at any depth (**\/name). */
 function readIgnoreFile(context: string): (path: string) => boolean {
   const lines = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
   const inside = (path: string, name: string) => path === name || path.startsWith(`${name}/`);
@@ -139,7 +139,7 @@ function readIgnoreFile(context: string): (path: string) => boolean {
       if (line.startsWith('!')) return allowed || inside(path, line.slice(1));
       if (line === '*') return false;
       if (line.startsWith('**/')) return allowed && !path.split('/').includes(line.slice(3));
-      throw new Error(`This builder does not know ${line} in .dockerignore`);
+      throw new Error(`This builder does not support ${line} in .dockerignore`);
     }, true);
 }
 
@@ -154,7 +154,7 @@ function runCommand(instruction: Instruction, image: Image): void {
     );
 }
 
-/** For tap's `skip`: false when this machine can do it. In CI a skipped test counts as failed. */
+/** For tap's `skip`: false when this machine has what is needed. In CI a skipped test counts as failed. */
 export const builderIsMissing =
   process.getuid?.() === 0 && spawnSync('sh', ['-c', 'command -v mmdebstrap unshare nsenter ip curl']).status === 0
     ? false

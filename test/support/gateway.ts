@@ -1,4 +1,4 @@
-// Starts Debian's nginx with the configuration that operators run, rendered by its own start script, on free ports.
+// Starts nginx on free ports with the production configuration, rendered by gateway/start.sh.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export interface Gateway {
   address: string;
   plainAddress: string;
   healthPort: number;
-  /** Trusts the certificate that was made for the test, and nothing else. */
+  /** Trusts only the certificate of the test. */
   dispatcher: Agent;
   /** Its access log so far. */
   logs: () => Record<string, unknown>[];
@@ -53,7 +53,7 @@ export async function startGateway(
       GATEWAY_HTTP_PORT: String(http),
       GATEWAY_HTTPS_PORT: String(https),
       GATEWAY_HEALTH_PORT: String(health),
-      // A pipe of node's is a socket, which nobody can open anew as /dev/stdout.
+      // Node's pipes are sockets, which nginx cannot open as /dev/stdout.
       GATEWAY_ACCESS_LOG: accessLog,
       GATEWAY_CERTIFICATE: certificate.path,
       GATEWAY_CERTIFICATE_KEY: certificate.keyPath,
@@ -71,12 +71,12 @@ export async function startGateway(
     child.kill('SIGTERM');
     await exited;
   });
-  let complaints = '';
+  let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    complaints += chunk.toString();
+    errors += chunk.toString();
   });
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(`The gateway ended: ${complaints}`);
+    if (child.exitCode !== null) throw new Error(`The gateway ended: ${errors}`);
     return (await fetch(`http://127.0.0.1:${health}/health`).catch(() => null))?.status === 200;
   });
   const plainAddress = `http://127.0.0.1:${http}`;
@@ -95,7 +95,7 @@ export async function startGateway(
   };
 }
 
-/** What the start script says when it refuses to start. */
+/** Runs the start script with settings that it must refuse. */
 export function refuseGateway(environment: Record<string, string>): { status: number | null; stderr: string } {
   return spawnSync('sh', [SCRIPT], {
     env: { PATH: process.env['PATH'], GATEWAY_RUN_DIR: '/nowhere', ...environment },
@@ -124,12 +124,12 @@ export function makeCertificate(dir: string): { path: string; keyPath: string; p
     ['req', '-x509', ...wanted, '-keyout', keyPath, '-out', path],
     { encoding: 'utf8' },
   );
-  if (status !== 0) throw new Error(`openssl made no certificate: ${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`openssl failed: ${stdout}${stderr}`);
   return { path, keyPath, pem: readFileSync(path, 'utf8') };
 }
 
 async function freePorts(count: number): Promise<number[]> {
-  // All at once, so that they differ.
+  // All at the same time, so that they differ.
   const servers = await Promise.all(
     Array.from(
       { length: count },

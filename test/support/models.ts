@@ -8,7 +8,7 @@ import { createBackends, type Backend } from '../../src/vlm/backends.ts';
 import { createBudget, type Limits } from '../../src/vlm/budget.ts';
 import type { VLMRequest } from '../../src/vlm/client.ts';
 import type { ModelBackends, RoleSettings } from '../../src/vlm/config-file.ts';
-import { createSession, type Answered, type Question, type SessionOptions } from '../../src/vlm/session.ts';
+import { createSession, type ModelAnswer, type ModelQuery, type SessionOptions } from '../../src/vlm/session.ts';
 import { captureLog } from './app.ts';
 
 /** The shipped file with waits short enough for tests, and whatever else a test changes. */
@@ -44,7 +44,7 @@ export function backendsFor(environment: Record<string, string>, ...names: strin
 export const SIMPLE_REQUEST: VLMRequest = {
   system: 'You answer.',
   turns: [{ role: 'user', text: 'What is it?' }],
-  pictures: [],
+  images: [],
   temperature: 0,
   topP: 0.1,
   maxTokens: 100,
@@ -63,14 +63,14 @@ export const SIMPLE_REQUEST: VLMRequest = {
 const Answer = Type.Object({ answer: Type.Enum(['yes', 'no']) });
 
 /** A question to which only yes and no are valid answers. */
-export const YES_OR_NO: Question<{ answer: string }> = {
+export const YES_OR_NO: ModelQuery<{ answer: string }> = {
   role: 'planner',
   compose: async () => ({
     task: 'yes_or_no',
     promptVersion: '1',
     system: 'You answer.',
     prompt: 'Is it?',
-    pictures: [],
+    images: [],
     schema: Answer,
     logprobs: false,
     read: (value) => {
@@ -114,4 +114,4 @@ export function sessionFor({
   return { session, ask, budget, logs };
 }
 
-export const newCache = () => new LRUCache<string, Answered<object>>({ max: 10 });
+export const newCache = () => new LRUCache<string, ModelAnswer<object>>({ max: 10 });

@@ -1,13 +1,12 @@
-// What a container engine does, with util-linux: a command in a root of its own, with its own mounts and process ids.
+// A minimal container engine made of util-linux: runs a command in its own root, mount and process namespaces.
 import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Image } from './dockerfile.ts';
 
-// $1 is where the root is put together, $2 the options of the overlay; what follows are mounts: type, options, source and target each, then
-// "--" and the command. Everything mounted is gone with the process. Nothing of the machine is mounted where a command could write to it:
-// what installs packages as root would change the machine's own files.
+// $1 is the mount point of the root, $2 the options of the overlay; then mounts (type, options, source, target), "--" and the command. All
+// mounts end with the process. Files of the machine are mounted read-only, or a command that installs packages as root would change them.
 const ENTER = `
 set -e
 root=$1
@@ -44,7 +43,7 @@ interface Mount {
   target: string;
 }
 
-/** One RUN: as root, with the machine's network and a look at its package caches, the layer being written to. */
+/** Runs one RUN instruction as root, with the machine's network and a read-only view of its package caches; writes to the layer. */
 export function runInRoot(
   image: Pick<Image, 'base' | 'layer' | 'environment' | 'workdir'>,
   command: string,
@@ -55,7 +54,7 @@ export function runInRoot(
   const mounts = [
     bind('/etc/resolv.conf', '/etc/resolv.conf'),
     bind('/etc/hosts', '/etc/hosts'),
-    ...caches.map((target, index) => throwaway(image.layer, target, index)),
+    ...caches.map((target, index) => mountCache(image.layer, target, index)),
   ];
   const authorities = process.env['NODE_EXTRA_CA_CERTS'] ?? process.env['PIP_CERT'];
   if (authorities) mounts.push(bind(authorities, '/mnt/authorities.pem'));
@@ -71,7 +70,7 @@ export function runInRoot(
     options,
     ...mounts.flatMap(mountArguments),
     '--',
-    ...inFolder(image.workdir, environment),
+    ...setEnvironment(image.workdir, environment),
     'sh',
     '-c',
     command,
@@ -79,8 +78,8 @@ export function runInRoot(
   return spawnSync('unshare', [...ISOLATED, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
 }
 
-/** The machine's cache is read; what is added to it is thrown away with the layer. */
-function throwaway(layer: string, target: string, index: number): Mount {
+/** Reads the machine's cache; additions are deleted with the layer. */
+function mountCache(layer: string, target: string, index: number): Mount {
   const machine = makeFolder(join(homedir(), target.replace(/^\/root\//, '')));
   const [upper = '', work = ''] = ['upper', 'work'].map((name) => makeFolder(`${layer}-cache-${index}-${name}`));
   makeFolder(join(layer, target));
@@ -99,14 +98,14 @@ export interface RunOptions {
   tmpfs: readonly string[];
   /** As compose writes them: source:target:ro. */
   volumes: readonly string[];
-  /** Of the process whose network it shares. */
+  /** Id of the process whose network it shares. */
   network: number;
   hosts: string;
   /** Where its output goes. */
   log: string;
 }
 
-/** A container: the image's user, no capability, a root that nothing can be written to, the given tmpfs. */
+/** Starts a container with the image's user, no capabilities, a read-only root and the given tmpfs. */
 export function startContainer(
   image: Image,
   { environment, command, tmpfs, volumes, network, hosts, log }: RunOptions,
@@ -118,9 +117,9 @@ export function startContainer(
     target: line.split(':')[0] ?? '',
   }));
   const bound = volumes.map((line) => bind(line.split(':')[0] ?? '', line.split(':')[1] ?? ''));
-  // An engine makes the places of mounts itself.
+  // A container engine creates the mount points itself.
   for (const { target } of [...folders, ...bound]) makeFolder(join(image.layer, target));
-  // A file that its user may open anew as /dev/stdout, which an engine takes care of as well.
+  // A file that the image's user can open again as /dev/stdout, as in a container engine.
   const output = openSync(log, 'a');
   chmodSync(log, 0o666);
   const args = [
@@ -128,8 +127,8 @@ export function startContainer(
     `lowerdir=${image.layer}:${image.base}`,
     ...[bind(hosts, '/etc/hosts'), ...folders, ...bound].flatMap(mountArguments),
     '--',
-    ...restricted(image.user ?? '0:0'),
-    ...inFolder(image.workdir, { ...image.environment, ...environment }),
+    ...dropPrivileges(image.user ?? '0:0'),
+    ...setEnvironment(image.workdir, { ...image.environment, ...environment }),
     ...image.entrypoint,
     ...command,
   ];
@@ -138,7 +137,7 @@ export function startContainer(
   });
 }
 
-/** Another command in a running container, as its health check is. */
+/** Runs a command in a running container, like a health check. */
 export function runInContainer(
   pid: number,
   image: Image,
@@ -146,8 +145,8 @@ export function runInContainer(
   environment: Record<string, string> = {},
 ): SpawnSyncReturns<string> {
   const args = [
-    ...restricted(image.user ?? '0:0'),
-    ...inFolder(image.workdir, { ...image.environment, ...environment }),
+    ...dropPrivileges(image.user ?? '0:0'),
+    ...setEnvironment(image.workdir, { ...image.environment, ...environment }),
     ...command,
   ];
   return spawnSync('nsenter', ['--target', String(pid), '--mount', '--pid', '--net', '--root', ...args], {
@@ -156,7 +155,7 @@ export function runInContainer(
   });
 }
 
-/** A network with nothing but a loopback, in which containers find each other as processes of one machine do. */
+/** Starts a network namespace that has only a loopback device; the containers share it. */
 export function startNetwork(): ChildProcess {
   return spawn(
     'unshare',
@@ -165,12 +164,12 @@ export function startNetwork(): ChildProcess {
   );
 }
 
-/** The one process that a namespace's first process is to us. */
+/** The first process of the namespace that `pid` created. */
 export function firstChild(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }
 
-function restricted(user: string): string[] {
+function dropPrivileges(user: string): string[] {
   const [uid = '', gid = ''] = user.split(':');
   return [
     'setpriv',
@@ -185,14 +184,14 @@ function restricted(user: string): string[] {
   ];
 }
 
-const inFolder = (folder: string, environment: Record<string, string>) => [
+const setEnvironment = (folder: string, environment: Record<string, string>) => [
   'env',
   '--ignore-environment',
   `--chdir=${folder}`,
   ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 ];
 
-/** As docker build does with proxies: how this machine reaches the registries, and whom it trusts. */
+/** Passes on this machine's proxies, registries and certificate authorities, as docker build does with proxies. */
 function networkSettings(hasAuthorities: boolean): Record<string, string> {
   const names = /^(https?_proxy|no_proxy|PIP_(INDEX_URL|DEFAULT_TIMEOUT)|npm_config_registry)$/i;
   const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name))) as Record<

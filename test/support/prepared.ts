@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import type { Test } from 'tap';
 import { prepareImage, type PreparedImage } from '../../src/images/prepare-image.ts';
 import { createSpool, type SpoolSession } from '../../src/uploads/spool.ts';
+import { makeTempFolder } from './temp-folder.ts';
 
 export interface Prepared {
   image: PreparedImage;
@@ -13,7 +14,7 @@ export interface Prepared {
 }
 
 export async function prepare(t: Test, file: Buffer, maxPixels = 50_000_000): Promise<Prepared> {
-  const spool = await createSpool(t.testdir());
+  const spool = await createSpool(await makeTempFolder(t));
   const session = spool.open();
   t.teardown(() => spool.close());
   const image = await prepareImage(await session.write(Readable.from([file])), 'image', session, { maxPixels });

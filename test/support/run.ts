@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { loadConfig, projectRoot, type PipelineConfig } from '../../src/config/config.ts';
 import { startDeadline } from '../../src/assessments/deadline.ts';
 import { buildGraph } from '../../src/pipeline/graph.ts';
+import type { PreparedImage } from '../../src/images/prepare-image.ts';
 import type { RunContext } from '../../src/pipeline/run-context.ts';
 import type { PipelineState } from '../../src/pipeline/state.ts';
 import type { EvidenceSource, ToolOutcome } from '../../src/tools/evidence/source.ts';
@@ -19,8 +20,7 @@ export type ToolValues = Record<string, number | Error>;
 
 export function scriptEvidence(values: ToolValues): EvidenceSource {
   return {
-    prefetch: () => Promise.resolve(),
-    dropPrefetch: () => undefined,
+    prefetch: { start: () => Promise.resolve(), drop: () => undefined },
     shorterSide: () => 512,
     availableTools: async () => [...registry.rows],
     measure: async () => new Map(),
@@ -61,6 +61,21 @@ export interface GraphRun {
   input?: Partial<PipelineState>;
   context?: Partial<RunContext>;
   config?: PipelineConfig;
+  /** Ends the run before this node. */
+  stopBefore?: 'summarizer';
+}
+
+/** Its file is never opened. */
+export function scriptImage(): PreparedImage {
+  return {
+    field: 'image',
+    info: { sha256: '0'.repeat(64), width: 512, height: 512, format: 'png', bytes: 1, notes: [] },
+    path: 'photo.png',
+    bytes: 1,
+    sha256: '0'.repeat(64),
+    jpegQuality: null,
+    verify: () => Promise.resolve(),
+  };
 }
 
 export async function runGraph(
@@ -72,20 +87,23 @@ export async function runGraph(
     input = {},
     context = {},
     config = pipelineConfig,
+    stopBefore,
   }: GraphRun,
 ) {
   const { log, logs } = captureLog();
   const reasoner = scriptReasoner(script);
+  const query = input.query ?? 'How is the overall quality of this image?';
   const run: RunContext = {
     reasoner,
     evidence,
     registry,
     log,
-    choices: [],
+    question: { query, choices: [] },
+    image: scriptImage(),
+    reference: null,
     regions: [],
     priorContext: null,
     checkImagePath: () => null,
-    verifyPictures: () => Promise.resolve(),
     timings: {},
     signal: new AbortController().signal,
     deadline: startDeadline(config.timeouts_ms.request),
@@ -93,14 +111,13 @@ export async function runGraph(
     ...context,
   };
   const state = (await buildGraph(config, log).invoke(
+    { query, image_path: 'photo.png', iteration_count: 0, max_replan_iterations: 2, ...input },
     {
-      query: 'How is the overall quality of this image?',
-      image_path: 'photo.png',
-      iteration_count: 0,
-      max_replan_iterations: 2,
-      ...input,
+      configurable: { run },
+      recursionLimit: config.replanning.recursion_limit,
+      signal: run.signal,
+      ...(stopBefore ? { interruptBefore: [stopBefore] } : {}),
     },
-    { configurable: { run }, recursionLimit: config.replanning.recursion_limit, signal: run.signal },
   )) as PipelineState;
   t.equal(reasoner.unusedSteps(), 0, 'the whole script was played');
   return { state, logs, messages: logs.map((line) => String(line['msg'])), requests: reasoner.requests, run };

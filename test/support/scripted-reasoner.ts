@@ -1,12 +1,12 @@
 // A reasoner that plays a script: each call takes the next step, and steps left over fail the test.
 import type { PlannerOutput } from '../../schemas/pipeline/planner.ts';
+import type { SummarizerOutput } from '../../schemas/pipeline/summarizer.ts';
 import {
   NO_USAGE,
   type Examination,
   type ExamineRequest,
   type PlanRequest,
   type Reasoner,
-  type Summary,
   type SummaryRequest,
 } from '../../src/reasoners/reasoner.ts';
 
@@ -15,8 +15,8 @@ type Step<Request, Result> = Result | Error | ((request: Request, signal: AbortS
 export interface Script {
   plans?: Step<PlanRequest, PlannerOutput>[];
   examinations?: Step<ExamineRequest, Partial<Examination>>[];
-  summaries?: Step<SummaryRequest, Partial<Summary['output']>>[];
-  seesPixels?: boolean;
+  summaries?: Step<SummaryRequest, Partial<SummarizerOutput>>[];
+  hasVision?: boolean;
 }
 
 export interface ScriptedReasoner extends Reasoner {
@@ -47,17 +47,17 @@ export function scriptReasoner({
   plans = [],
   examinations = [],
   summaries = [],
-  seesPixels = false,
+  hasVision = false,
 }: Script): ScriptedReasoner {
   const left = { plans: [...plans], examinations: [...examinations], summaries: [...summaries] };
   const requests: ScriptedReasoner['requests'] = { plan: [], examine: [], summarize: [] };
   return {
     identity: { kind: 'vlm', backend: 'scripted', model: 'script' },
     version: 'test',
-    seesPixels,
-    speculates: true,
-    locates: () => false,
-    thinkingMs: 0,
+    hasVision: hasVision,
+    allowsPrefetch: true,
+    needsLocalization: () => false,
+    minLatencyMs: 0,
     report: () => ({ usage: NO_USAGE, degraded: null }),
     requests,
     unusedSteps: () => left.plans.length + left.examinations.length + left.summaries.length,
@@ -71,17 +71,11 @@ export function scriptReasoner({
     },
     async summarize(request, signal) {
       requests.summarize.push(request);
-      const output = await play(left.summaries, request, signal);
+      const { need_replan = false, replan_reason = null, ...output } = await play(left.summaries, request, signal);
       return {
-        output: {
-          final_answer: 'Good',
-          quality_reasoning: 'The evidence says so.',
-          need_replan: false,
-          replan_reason: null,
-          used_evidence: null,
-          ...output,
-        },
+        output: { final_answer: 'Good', quality_reasoning: 'The evidence says so.', used_evidence: null, ...output },
         score: request.fuse(null),
+        replan: need_replan ? { gaps: [], modelReason: replan_reason } : null,
       };
     },
   };

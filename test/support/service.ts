@@ -1,4 +1,4 @@
-// Starts the built service as its users do, and watches the processes it leaves behind.
+// Starts the built service as a process and finds the processes that it starts.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -50,13 +50,13 @@ export async function startService(
   return { child, address, sidecarPid: sidecarPid === undefined ? null : Number(sidecarPid), logs, exited };
 }
 
-/** So long that no busy machine fails by it: where the process to be started gets a fiftieth of a processor, 30 s were not enough. */
-const PATIENCE_MS = 120_000;
+/** Long enough for a busy machine: 30 s were too short for a process that gets 2 % of a CPU. */
+const UNTIL_TIMEOUT_MS = 120_000;
 
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + UNTIL_TIMEOUT_MS;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('It did not happen in time');
+    if (performance.now() > deadline) throw new Error(`The condition did not hold within ${UNTIL_TIMEOUT_MS} ms`);
     await delay(25);
   }
 }
@@ -64,7 +64,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 export const isAlive = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
 
-/** Every process of the group that `pid` leads: the sidecar, its fork server and its workers. */
+/** All processes of the group that `pid` leads: the sidecar, its fork server and its workers. */
 export function groupOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-// The service as a process: starting, stopping, dying, and never leaving a sidecar behind.
+// The service as a process: start, stop, kill, and no sidecar left behind.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -9,10 +9,10 @@ import { formRequest } from '../support/app.ts';
 import { makePicture } from '../support/images.ts';
 import { groupOf, isAlive, startService, until } from '../support/service.ts';
 
-const picture = await makePicture({ width: 256, height: 256 }).png().toBuffer();
+const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
 
 async function assess(address: string): Promise<Response> {
-  const { payload, headers } = await formRequest({ image: picture });
+  const { payload, headers } = await formRequest({ image });
   return fetch(`${address}/assess`, {
     method: 'POST',
     body: new Uint8Array(payload as Buffer),
@@ -20,7 +20,7 @@ async function assess(address: string): Promise<Response> {
   });
 }
 
-t.test('npm start serves; TERM to npm stops everything in order', async (t) => {
+t.test('npm start serves; TERM to npm stops all processes in order', async (t) => {
   const spool = t.testdir();
   const service = await startService(t, {
     command: ['npm', 'start', '--silent'],
@@ -34,14 +34,14 @@ t.test('npm start serves; TERM to npm stops everything in order', async (t) => {
   t.strictSame(readdirSync(spool), [], 'the spool is gone');
 });
 
-t.test('INT to the whole group, as Ctrl-C sends it, exits 0 and leaves nothing', async (t) => {
+t.test('INT to the whole group, as Ctrl-C sends it, exits 0 and leaves no process', async (t) => {
   const service = await startService(t);
   process.kill(-(service.child.pid ?? 0), 'SIGINT');
   t.equal(await service.exited, 0);
   await until(() => groupOf(service.sidecarPid ?? 0).length === 0);
 });
 
-t.test('KILL to node takes the sidecar and its workers along', async (t) => {
+t.test('KILL to node ends the sidecar and its workers too', async (t) => {
   const service = await startService(t);
   const group = groupOf(service.sidecarPid ?? 0);
   t.ok(group.length >= 3);
@@ -63,7 +63,7 @@ t.test('a killed sidecar is restarted, and the service answers again', async (t)
   t.ok(service.logs.some((line) => line['msg'] === 'Sidecar died; restarting' && line['level'] === 40));
 });
 
-t.test('two instances on one machine do not disturb each other', async (t) => {
+t.test('two instances on one machine are independent', async (t) => {
   const [first, second] = await Promise.all([startService(t), startService(t)]);
   t.not(first.address, second.address);
   t.not(first.sidecarPid, second.sidecarPid);
@@ -82,7 +82,7 @@ t.test('with SIDECAR_URL no child is started', async (t) => {
   t.equal((await assess(service.address)).status, 200);
 });
 
-t.test('what keeps it from starting is one clear sentence and exit code 1', async (t) => {
+t.test('a failed start is one clear sentence and exit code 1', async (t) => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
@@ -100,15 +100,15 @@ t.test('what keeps it from starting is one clear sentence and exit code 1', asyn
     [{ SIDECAR_URL: 'ftp://x' }, /Expected an http address for SIDECAR_URL but received "ftp:\/\/x"/],
     [
       { IQA_SPOOL_DIR: '/proc/nope' },
-      /Expected a folder that can be used for IQA_SPOOL_DIR but "\/proc\/nope" cannot be made \(ENOENT\)/,
+      /Expected a usable folder for IQA_SPOOL_DIR but "\/proc\/nope" cannot be created \(ENOENT\)/,
     ],
     [
       { IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/proc/nope' },
-      /for IQA_CHECKPOINTS_DIR but "\/proc\/nope\/pictures" cannot be made \(ENOENT\)/,
+      /for IQA_CHECKPOINTS_DIR but "\/proc\/nope\/images" cannot be created \(ENOENT\)/,
     ],
     [
       { IQA_CHECKPOINTS: 'sqlite', IQA_CHECKPOINTS_DIR: '/dev/null/x' },
-      /for IQA_CHECKPOINTS_DIR but .* cannot be made \(ENOTDIR\)/,
+      /for IQA_CHECKPOINTS_DIR but .* cannot be created \(ENOTDIR\)/,
     ],
   ];
   for (const [environment, expected] of cases) {

@@ -1,4 +1,4 @@
-"""Shrinks a picture by an integer factor as the metrics' published code does: block means, zeros outside."""
+"""Shrinks an image by an integer factor with block means, as the metrics' published code does."""
 
 import cv2
 import numpy as np
@@ -6,19 +6,19 @@ from numpy.typing import NDArray
 
 from .tiling import split_rows
 
-# Rows of blocks at a time: what is being worked on stays in the processor's cache.
+# Rows of blocks at a time, so that the working set fits into the processor's cache.
 _BLOCK_ROWS = 16
 
 
 def viewing_factor(height: int, width: int) -> int:
-    """How many pixels become one so that the shorter side comes near 256, for which the metrics were designed."""
+    """The factor that brings the shorter side near 256, the size for which the metrics were designed."""
     return max(1, int(min(height, width) / 256 + 0.5))
 
 
-def shrink_to(pixels: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
-    """The same picture with at most about so many pixels, by area; smaller ones stay as they are."""
+def shrink_to(pixels: NDArray[np.uint8], max_pixels: int) -> NDArray[np.uint8]:
+    """Shrinks by area to about `max_pixels`; smaller images are returned unchanged."""
     height, width = pixels.shape[:2]
-    scale = (most / (width * height)) ** 0.5
+    scale = (max_pixels / (width * height)) ** 0.5
     if scale >= 1:
         return pixels
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -26,17 +26,17 @@ def shrink_to(pixels: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
 
 
 def block_means(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
-    """Matlab's conv2(x, ones(f) / f², 'same') at every f-th pixel; for even f a block starts f/2 - 1 before its."""
+    """Matlab's conv2(x, ones(f) / f², 'same') at every f-th pixel; for even f, blocks start f/2 - 1 before it."""
     if factor == 1:
         return pixels.astype(np.float32)
     if factor == 2 and pixels.ndim == 2 and not pixels.shape[0] % 2 and not pixels.shape[1] % 2:
         return _halve_bytes(np.ascontiguousarray(pixels))
-    # OpenCV has fast code for halving 16-bit integers, in which the sums of such small blocks are exact.
-    return _halve_often(pixels, factor) if factor in (2, 4, 8, 16) else _add_rows(pixels, factor)
+    # OpenCV halves 16-bit integers fast, and they hold the sums of such small blocks exactly.
+    return _halve_repeatedly(pixels, factor) if factor in (2, 4, 8, 16) else _add_rows(pixels, factor)
 
 
 def _halve_bytes(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Two neighbours are the halves of one 16-bit integer, whichever comes first: no byte is widened by itself."""
+    """Reads two neighbours as one 16-bit integer: faster than widening each byte."""
     rows, columns = plane.shape[0] // 2, plane.shape[1] // 2
     means = np.empty((rows, columns), np.float32)
     pairs = plane.view(np.uint16)
@@ -51,12 +51,12 @@ def _halve_bytes(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     return means
 
 
-def _halve_often(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
+def _halve_repeatedly(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
     height, width = pixels.shape[:2]
     rows, columns, before = _block_grid(height, width, factor)
     means = np.empty((rows, columns, *pixels.shape[2:]), np.float32)
     padded = np.zeros((_BLOCK_ROWS * factor, columns * factor, *pixels.shape[2:]), np.uint16)
-    # A last column that no block reaches is not used, as in the published code.
+    # As in the published code, a last column outside all blocks is not used.
     used = min(width, columns * factor - before)
     for top in range(0, rows, _BLOCK_ROWS):
         count = min(_BLOCK_ROWS, rows - top)
@@ -64,7 +64,7 @@ def _halve_often(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
         inside = slice(max(0, first), min(height, first + count * factor))
         band = padded[: count * factor]
         filled = slice(inside.start - first, inside.stop - first)
-        # Widened first, then multiplied: numpy does each at once for many, but not both together.
+        # Two steps, because numpy vectorises each but not both together.
         np.copyto(band[filled, before : before + used], pixels[inside, :used])
         band[filled] *= np.uint16(factor**2)
         band[filled.stop :] = 0
@@ -75,7 +75,7 @@ def _halve_often(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
 
 
 def _add_rows(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
-    """Any factor: sums of whole rows first, after which little is left to do."""
+    """For any factor: sums whole rows first, then columns."""
     height, width = pixels.shape[:2]
     rows, columns, before = _block_grid(height, width, factor)
     flat = pixels.reshape(height, -1)
@@ -90,5 +90,5 @@ def _add_rows(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.float32]:
 
 
 def _block_grid(height: int, width: int, factor: int) -> tuple[int, int, int]:
-    """Rows and columns of blocks, and how many pixels the first begins before the picture."""
+    """Rows and columns of blocks, and how many pixels before the image the first one begins."""
     return -(-height // factor), -(-width // factor), (factor - 1) // 2

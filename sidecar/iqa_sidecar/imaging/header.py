@@ -1,4 +1,4 @@
-"""What a file says about itself before any decoder runs: format, size, channels and, for JPEG, its quality."""
+"""Reads format, size, channels and JPEG quality from a file's header, before any decoder runs."""
 
 import struct
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from .jpeg_quality import estimate_jpeg_quality
 
-# Progressive files have about ten.
+# Progressive files have about ten scans.
 MAX_SCANS = 100
 
 
 class HeaderError(ValueError):
-    """The bytes are no JPEG, PNG or WebP file, or its header is broken."""
+    """Not a JPEG, PNG or WebP file, or its header is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def read_header(data: bytes | bytearray) -> ImageHeader:
     except (struct.error, IndexError, ValueError) as error:
         raise HeaderError("Expected a complete image header but the file ends inside it") from error
     if header.width < 1 or header.height < 1:
-        raise HeaderError(f"Expected a picture with pixels but its header says {header.width} × {header.height}")
+        raise HeaderError(f"Expected an image with pixels but its header says {header.width} × {header.height}")
     return header
 
 
@@ -44,11 +44,11 @@ def _read_known_format(data: bytes | bytearray) -> ImageHeader:
         return ImageHeader(width, height, channels=1 if colour_type in (0, 4) else 3)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return _read_webp(data)
-    raise HeaderError("Expected a JPEG, PNG or WebP file but its first bytes are those of none")
+    raise HeaderError("Expected a JPEG, PNG or WebP file but its first bytes are of another format")
 
 
 def _read_jpeg(data: bytes | bytearray) -> ImageHeader:
-    """Walks the segments up to the first scan; the frame header (SOFn) and the tables stand before it."""
+    """Walks the segments up to the first scan; the frame header (SOFn) and the tables come before it."""
     tables: dict[int, NDArray[np.int64]] = {}
     frame: tuple[int, int, int] | None = None
     position = 2
@@ -72,7 +72,7 @@ def _read_jpeg(data: bytes | bytearray) -> ImageHeader:
             _precision, height, width, components = struct.unpack_from(">BHHB", body)
             frame = (width, height, 1 if components == 1 else 3)
         position += 2 + length
-    # Each scan is a pass over all pixels, and a scan takes twenty bytes: time, not memory, would explode.
+    # Each scan takes a pass over all pixels but only twenty bytes: an attack on decoding time.
     if data.count(b"\xff\xda", position) > MAX_SCANS:
         raise HeaderError(f"Expected at most {MAX_SCANS} scans in a JPEG but received more")
     if frame is None:
@@ -101,5 +101,5 @@ def _read_webp(data: bytes | bytearray) -> ImageHeader:
     elif kind == b"VP8 ":
         width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
     else:
-        raise HeaderError("Expected a WebP picture but its first chunk is none")
+        raise HeaderError("Expected a WebP image but its first chunk is of another kind")
     return ImageHeader(width, height, channels=3)

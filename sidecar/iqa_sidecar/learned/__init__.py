@@ -1,1 +1,1 @@
-"""What was fitted rather than defined: files of numbers, and the machines that turn features into scores with them."""
+"""Models fitted to data: features, kernel ridge regression and the predictions made with them."""

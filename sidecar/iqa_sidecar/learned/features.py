@@ -1,19 +1,19 @@
-"""What the learned machines are given: measurements, metrics and comparisons, on scales without long tails."""
+"""Features of the fitted models: measurements, metrics and comparisons, transformed to scales without long tails."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Pair, Picture
+from ..imaging.image import Image, Pair
 from ..measurements import Values, measure
 from ..metrics import gmsd, haarpsi, mdsi, psnr, ssim, vsi
-from .pair_features import compare_pictures
+from .pair_features import compare_images
 
 Row = NDArray[np.float32]
 
-# In the order of the fitted files, with what they are multiplied by before the logarithm: shares count in per cent.
-MEASURED: dict[str, float] = {
+# In the order of the fitted files, with the factor before the logarithm: 100 for shares.
+MEASUREMENT_FACTORS: dict[str, float] = {
     "edge_width_px": 1,
     "edge_width_sharp_px": 1,
     "halo": 100,
@@ -37,33 +37,33 @@ MEASURED: dict[str, float] = {
     "colorfulness": 1,
     "color_cast": 1,
 }
-PANEL = (psnr, ssim, gmsd, vsi, mdsi, haarpsi)
+PANEL_METRICS = (psnr, ssim, gmsd, vsi, mdsi, haarpsi)
 
 
-def measured_row(picture: Picture) -> Row:
-    """NaN where these pixels define no value; the machine puts its own median there."""
-    return row_of(measure(picture, None))
+def measurement_features(image: Image) -> Row:
+    """NaN where a measurement is not defined; the model's standardizer puts its median there."""
+    return transform_measurements(measure(image, None))
 
 
-def row_of(values: Values) -> Row:
-    numbers = ((values.get(name), factor) for name, factor in MEASURED.items())
+def transform_measurements(values: Values) -> Row:
+    numbers = ((values.get(name), factor) for name, factor in MEASUREMENT_FACTORS.items())
     return np.array(
         [np.nan if value is None else np.log1p(abs(value) * factor) for value, factor in numbers], np.float32
     )
 
 
-def compared_row(pair: Pair) -> Row:
-    """Six metrics and plain comparisons of the two pictures; the same array for every machine that asks."""
-    return pair.share("compared-row", lambda: _compare_by_all(pair))
+def pair_features(pair: Pair) -> Row:
+    """Six metrics and the comparisons of `compare_images`."""
+    return pair.share(_build_pair_features)
 
 
-def _compare_by_all(pair: Pair) -> Row:
-    values = {module.TOOL.name: module.TOOL.score(pair, False).value for module in PANEL}
-    return np.concatenate([metric_row(values), compare_pictures(pair)])
+def _build_pair_features(pair: Pair) -> Row:
+    values = {module.TOOL.name: module.TOOL.score(pair, False).value for module in PANEL_METRICS}
+    return np.concatenate([transform_metrics(values), compare_images(pair)])
 
 
-def metric_row(values: dict[str, float]) -> Row:
-    """Distances from perfect, on logarithmic scales where values crowd there."""
+def transform_metrics(values: dict[str, float]) -> Row:
+    """Distances from perfect; logarithmic where most values are close to perfect."""
     return np.array(
         [
             np.log(101 - values["PSNR"]),

@@ -1,4 +1,4 @@
-"""A regression by likeness: a picture gets what pictures that look like it to the network got, layer by layer."""
+"""Kernel ridge regression over groups of features, with landmarks chosen from the training set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """(mean over groups of exp(-γ |u - v|^exponent)) to a power; a group is a layer, or what compares one thing."""
+    """(mean over groups of exp(-γ |u - v|^exponent))^power; a group is a network layer or one kind of feature."""
 
     # First column of each group.
     starts: NDArray[np.int64]
@@ -22,17 +22,17 @@ class Kernel:
     power: int
     exponent: float = 2.0
 
-    def compare(self, rows: Matrix, landmarks: Matrix) -> Matrix:
+    def evaluate(self, rows: Matrix, landmarks: Matrix) -> Matrix:
         ends = [*self.starts[1:].tolist(), rows.shape[1]]
-        likeness = np.zeros((len(rows), len(landmarks)), np.float32)
+        similarity = np.zeros((len(rows), len(landmarks)), np.float32)
         for start, end, gamma in zip(self.starts.tolist(), ends, self.gamma.tolist(), strict=True):
             distances = squared_distances(rows[:, start:end], landmarks[:, start:end])
-            likeness += np.exp(-gamma * (distances if self.exponent == 2 else distances ** (self.exponent / 2)))
-        return np.asarray((likeness / len(ends)) ** self.power, np.float32)
+            similarity += np.exp(-gamma * (distances if self.exponent == 2 else distances ** (self.exponent / 2)))
+        return np.asarray((similarity / len(ends)) ** self.power, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class KernelMachine:
+class KernelRidge:
     kernel: Kernel
     landmarks: Matrix
     # Landmarks × outputs.
@@ -40,13 +40,13 @@ class KernelMachine:
     offset: Matrix
 
     @classmethod
-    def of(cls, arrays: Arrays) -> KernelMachine:
-        """Landmarks are kept as bytes with a scale per column: a quarter of the size, and no rank changes by it."""
+    def from_arrays(cls, arrays: Arrays) -> KernelRidge:
+        """Landmarks are stored as bytes with a scale per column: a quarter of the size, with the same ranks."""
         kernel = Kernel(
             np.asarray(arrays["starts"], np.int64),
             np.asarray(arrays["gamma"], np.float32),
             int(arrays["power"]),
-            # Files of earlier fits do not say it.
+            # Missing in older files.
             float(arrays["exponent"]) if "exponent" in arrays else 2.0,
         )
         landmarks = arrays["landmarks"].astype(np.float32) * arrays["landmark_scale"].astype(np.float32)
@@ -56,7 +56,7 @@ class KernelMachine:
 
     def predict(self, rows: Matrix) -> Matrix:
         """One row of outputs per row."""
-        return np.asarray(self.kernel.compare(rows, self.landmarks) @ self.weights + self.offset, np.float32)
+        return np.asarray(self.kernel.evaluate(rows, self.landmarks) @ self.weights + self.offset, np.float32)
 
 
 def squared_distances(left: Matrix, right: Matrix) -> Matrix:

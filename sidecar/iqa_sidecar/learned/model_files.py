@@ -1,4 +1,4 @@
-"""Where the fitted files lie: in the package, or in `IQA_MODELS_DIR`, so that a benchmark can bring its own."""
+"""Finds and reads the fitted model files, in the package or in `IQA_MODELS_DIR` (for benchmarks)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PACKAGED = Path(__file__).parents[1] / "data"
 Arrays = dict[str, NDArray[np.generic]]
 
 
-def find_fitted(name: str) -> Path | None:
-    """The file of this name, the configured folder's first; None where nobody has fitted it.
+def find_model_file(name: str) -> Path | None:
+    """The file of this name, from the configured folder first; None if there is none.
 
-    A configured folder that is not there is a mistake to be seen: nothing is taken from elsewhere then.
+    Without fallback if the configured folder does not exist, because that is a mistake.
     """
     configured = Path(os.environ.get("IQA_MODELS_DIR", "") or _PACKAGED)
     folders = [configured, _PACKAGED] if configured.exists() else []
@@ -26,12 +26,12 @@ def find_fitted(name: str) -> Path | None:
 
 
 @cache
-def is_whole(path: Path) -> bool:
-    """Whether its end is there, where it lists what it holds; looked at once, since files do not change under us."""
+def is_complete(path: Path) -> bool:
+    """Whether the zip directory at its end is there. Cached: files do not change while the process runs."""
     return zipfile.is_zipfile(path)
 
 
 @cache
-def read_fitted(path: Path) -> Arrays:
+def read_model_file(path: Path) -> Arrays:
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

@@ -1,4 +1,4 @@
-"""How a picture differs from its reference, in plain numbers: what was added, lost and shifted, at four scales."""
+"""Features of a pair: differences of luma, chroma, local contrast and gradients at four scales."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..imaging.downsampling import shrink_to
-from ..imaging.image import Pair, Picture, Plane
-from ..metrics.tool import reference_of
+from ..imaging.image import Image, Pair, Plane
+from ..metrics.tool import require_reference
 from ..networks.features import LARGEST_PIXELS
 
 Numbers = dict[str, float]
 
-# Of 255 levels squared; keeps ratios calm where there is next to nothing.
-_CALM = np.float32(20.0)
+# Squared gray levels; stabilises ratios of small variances.
+_STABILIZER = np.float32(20.0)
 _SCALES = 4
 
 
-def compare_pictures(pair: Pair) -> NDArray[np.float32]:
-    """The numbers in the order of `COMPARED`."""
-    return pair.share("comparison", lambda: _in_order(_compare(pair)))
+def compare_images(pair: Pair) -> NDArray[np.float32]:
+    """The features in the order of `PAIR_FEATURES`."""
+    return pair.share(_compare_in_order)
 
 
-def _in_order(numbers: Numbers) -> NDArray[np.float32]:
-    return np.array([numbers[name] for name in COMPARED], np.float32)
+def _compare_in_order(pair: Pair) -> NDArray[np.float32]:
+    numbers = _compare(pair)
+    return np.array([numbers[name] for name in PAIR_FEATURES], np.float32)
 
 
 def _compare(pair: Pair) -> Numbers:
-    image, reference = _planes(pair.image), _planes(reference_of(pair))
+    image, reference = _planes(pair.image), _planes(require_reference(pair))
     numbers: Numbers = {}
     for name, ours, theirs in zip(("luma", "blue", "red"), image, reference, strict=True):
         numbers |= {f"{name}_{key}": value for key, value in _shifts(ours, theirs).items()}
@@ -41,16 +42,16 @@ def _compare(pair: Pair) -> Numbers:
     return numbers
 
 
-def _planes(picture: Picture) -> list[Plane]:
+def _planes(image: Image) -> list[Plane]:
     """Luma, blue and red difference, 0..255."""
-    pixels = shrink_to(picture.bgr, LARGEST_PIXELS)
+    pixels = shrink_to(image.bgr, LARGEST_PIXELS)
     ycc = cv2.cvtColor(pixels.astype(np.float32), cv2.COLOR_BGR2YCrCb)
     luma, red, blue = cv2.split(ycc)
     return [np.asarray(luma, np.float32), np.asarray(blue, np.float32), np.asarray(red, np.float32)]
 
 
 def _shifts(ours: Plane, theirs: Plane) -> Numbers:
-    """A picture that is only brighter, flatter or paler differs from its reference by these alone."""
+    """Regression of the image on its reference: zero residual if only brightness, contrast or saturation changed."""
     our_mean, our_deviation = (float(value[0, 0]) for value in cv2.meanStdDev(ours))
     their_mean, their_deviation = (float(value[0, 0]) for value in cv2.meanStdDev(theirs))
     covariance = float(np.mean(ours * theirs, dtype=np.float64)) - our_mean * their_mean
@@ -81,30 +82,30 @@ def _errors(ours: Plane, theirs: Plane) -> Numbers:
 def _chroma(ours: list[Plane], theirs: list[Plane]) -> Numbers:
     blue, red = (np.asarray(cv2.blur(a - b, (5, 5)), np.float32) for a, b in zip(ours, theirs, strict=True))
     distance = np.sqrt(blue * blue + red * red)
-    # Pale or vivid: how the distance from grey changed, in place.
-    vivid = [np.sqrt((b - 128) ** 2 + (r - 128) ** 2) for b, r in (ours, theirs)]
+    # Saturation: distance from gray.
+    saturation = [np.sqrt((b - 128) ** 2 + (r - 128) ** 2) for b, r in (ours, theirs)]
     return {
         "chroma_distance": float(np.log1p(np.mean(distance, dtype=np.float64))),
         "chroma_peak": float(np.log1p(np.percentile(distance[::2, ::2], 99))),
-        "chroma_vivid": float(np.log((vivid[0].mean() + 1) / (vivid[1].mean() + 1))),
+        "chroma_vivid": float(np.log((saturation[0].mean() + 1) / (saturation[1].mean() + 1))),
     }
 
 
 def _structure(ours: Plane, theirs: Plane) -> Numbers:
-    """Local contrast and gradients: what was lost, what was added, and how unevenly."""
+    """Local contrast lost and added, and the similarity of local structure and of gradients."""
     our_energy, their_energy, cross = (
         _local_variance(a, b) for a, b in ((ours, ours), (theirs, theirs), (ours, theirs))
     )
-    change = 0.5 * np.log((our_energy + _CALM) / (their_energy + _CALM))
-    likeness = (2 * cross + _CALM) / (our_energy + their_energy + _CALM)
+    change = 0.5 * np.log((our_energy + _STABILIZER) / (their_energy + _STABILIZER))
+    similarity = (2 * cross + _STABILIZER) / (our_energy + their_energy + _STABILIZER)
     ours_slope, theirs_slope = _slope(ours), _slope(theirs)
     gradients = (2 * ours_slope * theirs_slope + 170) / (ours_slope**2 + theirs_slope**2 + 170)
     return {
         "lost": float(np.mean(np.maximum(-change, 0))),
         "added": float(np.mean(np.maximum(change, 0))),
-        "likeness": _steep(float(np.mean(likeness))),
-        "likeness_worst": _steep(float(np.percentile(likeness[::2, ::2], 5))),
-        "gradients": _steep(float(np.mean(gradients))),
+        "likeness": _to_log_distance(float(np.mean(similarity))),
+        "likeness_worst": _to_log_distance(float(np.percentile(similarity[::2, ::2], 5))),
+        "gradients": _to_log_distance(float(np.mean(gradients))),
         "gradients_uneven": float(np.sqrt(np.std(gradients))),
     }
 
@@ -124,8 +125,8 @@ def _slope(plane: Plane) -> Plane:
     return np.asarray(cv2.sqrt(across * across + down * down), np.float32)
 
 
-def _steep(similarity: float) -> float:
-    """Similarities crowd near 1: their distance from it, on a logarithmic scale."""
+def _to_log_distance(similarity: float) -> float:
+    """The distance from 1 on a logarithmic scale, because most similarities are close to 1."""
     return float(-np.log(max(1.002 - similarity, 1e-3)))
 
 
@@ -144,6 +145,6 @@ _GROUPS = (
         for scale in range(_SCALES)
     ),
 )
-COMPARED = tuple(name for group in _GROUPS for name in group)
-# The first number of each group of numbers that say the same kind of thing.
-GROUP_STARTS = tuple(COMPARED.index(group[0]) for group in _GROUPS)
+PAIR_FEATURES = tuple(name for group in _GROUPS for name in group)
+# The first feature of each kernel group.
+GROUP_STARTS = tuple(PAIR_FEATURES.index(group[0]) for group in _GROUPS)

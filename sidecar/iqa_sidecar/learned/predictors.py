@@ -1,4 +1,4 @@
-"""What the fitted machines see: how good a picture is and which distortions it shows, alone or beside its reference."""
+"""Predicts an image's quality and the strength of each distortion with the fitted kernel ridge models."""
 
 from __future__ import annotations
 
@@ -9,37 +9,40 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..imaging.image import Pair, Picture
+from ..imaging.image import Image, Pair
 from ..measurements import Measurement
 from ..networks.catalogue import EFFICIENTNET
 from ..networks.features import SMALLEST_SIDE, Features, efficientnet_features
-from ..networks.runtime import find_obstacle as find_network_obstacle
-from .feature_pca import LAYERS, View
-from .features import compared_row, measured_row
-from .kernel_ridge import KernelMachine
-from .model_files import find_fitted, is_whole, read_fitted
+from ..networks.runtime import unavailable_reason as network_unavailable_reason
+from .feature_pca import LAYERS, FeaturePca
+from .features import measurement_features, pair_features
+from .kernel_ridge import KernelRidge
+from .model_files import find_model_file, is_complete, read_model_file
 
-# The closed list of the service, in the order of the fitted files.
+# In the order of the models' outputs; the service has the same list.
 CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
 
-VIEW_FILE = "feature_pca.npz"
-ALONE_FILE = "nr_graded.npz"
-PHOTOS_FILE = "nr_photographs.npz"
-ALONE_FILES = (VIEW_FILE, ALONE_FILE, PHOTOS_FILE)
-BESIDE_FILE = "fr_graded.npz"
-RATED_FILE = "fr_tid2013.npz"
+PCA_FILE = "feature_pca.npz"
+NR_GRADED_FILE = "nr_graded.npz"
+NR_PHOTOGRAPHS_FILE = "nr_photographs.npz"
+NR_FILES = (PCA_FILE, NR_GRADED_FILE, NR_PHOTOGRAPHS_FILE)
+FR_GRADED_FILE = "fr_graded.npz"
+FR_TID2013_FILE = "fr_tid2013.npz"
 
 Row = NDArray[np.float32]
 
-# The five strengths that taught lie 0.5 to 4.5 from nothing, the qualities 5 to 1.
-_STRENGTH_PER_LEVEL = 1.125
-# Of 0.5 to 0.8 all came out alike.
-_TRUST_IN_LOSS = 0.7
-_NEXT_TO_NOTHING = 0.3
+# The training strengths span 0.5 to 4.5 while the qualities span 5 to 1.
+_STRENGTH_PER_QUALITY = 1.125
+# Values from 0.5 to 0.8 gave the same accuracy.
+_QUALITY_LOSS_WEIGHT = 0.7
+# Keeps the factor finite when no distortion is detected.
+_MIN_LEAD_STRENGTH = 0.3
+# Structure-based metrics, and so the predicted quality, hardly react to these.
+_UNSCALED_LEADS = ("Brightness change", "Contrast")
 
 
 def measurement_name(category: str) -> str:
-    return f"seen_{category.lower().replace(' ', '_')}"
+    return f"detected_{category.lower().replace(' ', '_')}"
 
 
 MEASUREMENTS = tuple(
@@ -48,7 +51,7 @@ MEASUREMENTS = tuple(
         "strength",
         0,
         5,
-        f"how much of {category} a fitted machine sees, beside a reference by comparing: "
+        f"strength of {category} by a fitted detector, which compares with the reference if there is one: "
         "slight from 1, moderate from 2, severe from 3, extreme from 4",
     )
     for category in CATEGORIES
@@ -56,111 +59,110 @@ MEASUREMENTS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    # 1..5.
+class Prediction:
+    # 1..5, 5 is best.
     quality: float
-    # 0 none … 5 spoils the picture.
+    # By category, 0 (none) to 5.
     strengths: dict[str, float]
 
 
-def see_alone(picture: Picture) -> Seen:
-    """Without a reference: two judges, one taught by photographs as people take them, one by graded distortions."""
-    return picture.derive("seen-alone", _see_alone)
+def predict_no_reference(image: Image) -> Prediction:
+    return image.derive(_predict_no_reference)
 
 
-def _see_alone(picture: Picture) -> Seen:
-    features, measured = efficientnet_features(picture), measured_row(picture)
-    distorted, domain, *strengths = _ask_alone(ALONE_FILE, features, measured)
-    (photographed,) = _ask_alone(PHOTOS_FILE, features, measured)
-    return Seen(float(blend_judges(photographed, distorted, domain)), _named(strengths))
+def _predict_no_reference(image: Image) -> Prediction:
+    features, measured = efficientnet_features(image), measurement_features(image)
+    distorted, domain, *strengths = _predict_from_file(NR_GRADED_FILE, features, measured)
+    (photographed,) = _predict_from_file(NR_PHOTOGRAPHS_FILE, features, measured)
+    return Prediction(float(blend_by_domain(photographed, distorted, domain)), _by_category(strengths))
 
 
-def blend_judges(photographed: ArrayLike, distorted: ArrayLike, domain: ArrayLike) -> NDArray[np.float64]:
-    """Quality 1..5. Domain: how much it looks like the second judge's lessons; near 0 and 1 there is no doubt."""
+def blend_by_domain(photographed: ArrayLike, distorted: ArrayLike, domain: ArrayLike) -> NDArray[np.float64]:
+    """Quality 1..5: the photograph model where `domain` is 0, the graded-distortion model where 1 (smoothstep)."""
     share = np.clip(np.asarray(domain, np.float64), 0, 1)
     share = share * share * (3 - 2 * share)
     blended = share * np.asarray(distorted, np.float64) + (1 - share) * np.asarray(photographed, np.float64)
     return np.clip(blended, 1, 5)
 
 
-def _ask_alone(name: str, features: Features, measured: Row) -> list[float]:
-    machine, standard = _load(_path_of(name))
-    seen = _load_view(_path_of(VIEW_FILE)).project(features, *layout_of(machine))[0]
-    row = np.concatenate([seen, standard.apply(measured)])
-    answers: list[float] = machine.predict(row[None])[0].tolist()
-    return answers
+def _predict_from_file(name: str, features: Features, measured: Row) -> list[float]:
+    model, standardizer = _load_model(_require_path(name))
+    projected = _load_pca(_require_path(PCA_FILE)).project(features, *get_projection_layout(model))[0]
+    row = np.concatenate([projected, standardizer.apply(measured)])
+    outputs: list[float] = model.predict(row[None])[0].tolist()
+    return outputs
 
 
-def layout_of(machine: KernelMachine) -> tuple[int, int]:
-    """How many regions of the picture it looks at, by how many directions a layer; the last group are measurements."""
-    starts = machine.kernel.starts
+def get_projection_layout(model: KernelRidge) -> tuple[int, int]:
+    """The model's number of image regions and of components per layer; its last group is the measurements."""
+    starts = model.kernel.starts
     return (len(starts) - 1) // len(LAYERS), int(starts[1])
 
 
-def see_beside(pair: Pair) -> Seen:
-    """With a reference; nothing here was taught by ratings of pairs."""
-    return pair.share("seen-beside", lambda: _see_beside(pair))
+def predict_full_reference(pair: Pair) -> Prediction:
+    """By the model that was trained on graded distortions, without any human ratings."""
+    return pair.share(_predict_full_reference)
 
 
-def _see_beside(pair: Pair) -> Seen:
+def _predict_full_reference(pair: Pair) -> Prediction:
     if _is_identical(pair):
-        return Seen(5.0, dict.fromkeys(CATEGORIES, 0.0))
-    machine, standard = _load(_path_of(BESIDE_FILE))
-    quality, *strengths = machine.predict(standard.apply(compared_row(pair))[None])[0].tolist()
-    quality = _clip(quality)
-    return Seen(quality, weigh_by_loss(_named(strengths), quality))
+        return Prediction(5.0, dict.fromkeys(CATEGORIES, 0.0))
+    model, standardizer = _load_model(_require_path(FR_GRADED_FILE))
+    quality, *strengths = model.predict(standardizer.apply(pair_features(pair))[None])[0].tolist()
+    quality = _clip_quality(quality)
+    return Prediction(quality, rescale_by_quality_loss(_by_category(strengths), quality))
 
 
-def weigh_by_loss(strengths: dict[str, float], quality: float) -> dict[str, float]:
-    """Which flaw it is, the strengths say; how bad it is, the quality lost says better: all are moved towards it alike.
+def rescale_by_quality_loss(strengths: dict[str, float], quality: float) -> dict[str, float]:
+    """Scales all strengths by one factor, so that the strongest moves towards the lost quality.
 
-    Brightness and contrast are left alone: the metrics that quality rests on look at structure and hardly see them.
+    The detectors tell distortions apart better than they grade them; the quality grades better.
     """
     lead = max(strengths, key=lambda category: strengths[category])
-    if lead in ("Brightness change", "Contrast"):
+    if lead in _UNSCALED_LEADS:
         return strengths
-    lost = _STRENGTH_PER_LEVEL * (5 - quality)
-    factor = 1 - _TRUST_IN_LOSS + _TRUST_IN_LOSS * lost / max(strengths[lead], _NEXT_TO_NOTHING)
+    expected = _STRENGTH_PER_QUALITY * (5 - quality)
+    strength = max(strengths[lead], _MIN_LEAD_STRENGTH)
+    factor = 1 - _QUALITY_LOSS_WEIGHT + _QUALITY_LOSS_WEIGHT * expected / strength
     return {category: min(5.0, factor * value) for category, value in strengths.items()}
 
 
-def rate_beside(pair: Pair) -> float:
-    """With a reference, taught by people's ratings of pairs."""
+def predict_rated(pair: Pair) -> float:
+    """Quality 1..5 by the model that was trained on the human ratings of TID2013."""
     if _is_identical(pair):
         return 5.0
-    machine, standard = _load(_path_of(RATED_FILE))
-    return _clip(float(machine.predict(standard.apply(compared_row(pair))[None])[0, 0]))
+    model, standardizer = _load_model(_require_path(FR_TID2013_FILE))
+    return _clip_quality(float(model.predict(standardizer.apply(pair_features(pair))[None])[0, 0]))
 
 
 def _is_identical(pair: Pair) -> bool:
-    """Nothing was lost: no machine has to guess that."""
     return pair.reference is not None and np.array_equal(pair.image.bgr, pair.reference.bgr)
 
 
-def find_obstacle(*names: str) -> str | None:
-    """Why this cannot be seen here, or None; looks, but loads nothing."""
+def unavailable_reason(*names: str) -> str | None:
+    """Why these model files cannot be used, or None. Loads nothing."""
     for name in names:
-        path = find_fitted(name)
+        path = find_model_file(name)
         if path is None:
             return f"the fitted file {name} is not there"
-        if not is_whole(path):
+        if not is_complete(path):
             return f"the fitted file {name} is damaged"
-    return find_network_obstacle(EFFICIENTNET) if VIEW_FILE in names else None
+    return network_unavailable_reason(EFFICIENTNET) if PCA_FILE in names else None
 
 
-def find_strengths(pair: Pair) -> dict[str, float | None]:
-    """Of every category, as measurements; None where nothing was fitted or the picture is too small."""
+def detect_distortions(pair: Pair) -> dict[str, float | None]:
+    """Strengths as measurements; None without the model files, or if the image is too small."""
     too_small = min(pair.image.width, pair.image.height) < SMALLEST_SIDE
-    files = ALONE_FILES if pair.reference is None else (BESIDE_FILE,)
-    found = None
-    if not too_small and find_obstacle(*files) is None:
-        found = (see_alone(pair.image) if pair.reference is None else see_beside(pair)).strengths
-    return {measurement_name(category): None if found is None else found[category] for category in CATEGORIES}
+    files = NR_FILES if pair.reference is None else (FR_GRADED_FILE,)
+    if too_small or unavailable_reason(*files) is not None:
+        return {measurement_name(category): None for category in CATEGORIES}
+    prediction = predict_no_reference(pair.image) if pair.reference is None else predict_full_reference(pair)
+    return {measurement_name(category): prediction.strengths[category] for category in CATEGORIES}
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
-    """Median, centre and scale of every input as the machine learned them."""
+class Standardizer:
+    """Median, centre and scale of every feature in the training set."""
 
     median: Row
     center: Row
@@ -168,32 +170,32 @@ class Standard:
 
     def apply(self, row: Row) -> Row:
         known = np.where(np.isfinite(row), row, self.median)
-        # Beyond four deviations nothing was learned: such a value counts as the last that was.
+        # Beyond four deviations there was no training data.
         return np.asarray(np.clip((known - self.center) / self.scale, -4, 4), np.float32)
 
 
 @cache
-def _load(path: Path) -> tuple[KernelMachine, Standard]:
-    arrays = read_fitted(path)
-    standard = Standard(*(np.asarray(arrays[name], np.float32) for name in ("median", "center", "scale")))
-    return KernelMachine.of(arrays), standard
+def _load_model(path: Path) -> tuple[KernelRidge, Standardizer]:
+    arrays = read_model_file(path)
+    standardizer = Standardizer(*(np.asarray(arrays[name], np.float32) for name in ("median", "center", "scale")))
+    return KernelRidge.from_arrays(arrays), standardizer
 
 
 @cache
-def _load_view(path: Path) -> View:
-    return View.of(read_fitted(path))
+def _load_pca(path: Path) -> FeaturePca:
+    return FeaturePca.from_arrays(read_model_file(path))
 
 
-def _path_of(name: str) -> Path:
-    path = find_fitted(name)
+def _require_path(name: str) -> Path:
+    path = find_model_file(name)
     if path is None:
         raise FileNotFoundError(f"Expected the fitted file {name} but it is not there")
     return path
 
 
-def _clip(quality: float) -> float:
+def _clip_quality(quality: float) -> float:
     return min(5.0, max(1.0, quality))
 
 
-def _named(strengths: list[float]) -> dict[str, float]:
+def _by_category(strengths: list[float]) -> dict[str, float]:
     return {category: min(5.0, max(0.0, value)) for category, value in zip(CATEGORIES, strengths, strict=True)}

@@ -1,9 +1,9 @@
-"""Physical statistics of one picture's pixels: the numbers beside the tools' scores, each documented in its module."""
+"""Physical statistics of one image's pixels: the numbers beside the tools' scores, each documented in its module."""
 
 import cv2
 import numpy as np
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from . import banding, blocking, color, direction, edges, exposure, haze, jpeg_traces, noise, ringing, sharpness
 from .edge_profiles import find_edges
 from .measurement import Measurement, Values
@@ -28,29 +28,29 @@ CATALOGUE: tuple[Measurement, ...] = (
 )
 
 
-def measure(picture: Picture, jpeg_quality: int | None) -> Values:
+def measure(image: Image, jpeg_quality: int | None) -> Values:
     """Every measurement of the catalogue, None where it is not defined for these pixels; never NaN."""
     # Learned tools look at the same numbers: one request takes them once.
-    values = picture.derive("measurements", _measure_pixels)
-    quality = jpeg_quality if jpeg_quality is not None else picture.jpeg_quality
+    values = image.derive(_measure_pixels)
+    quality = jpeg_quality if jpeg_quality is not None else image.jpeg_quality
     return values | {"jpeg_quality": None if quality is None else float(quality)}
 
 
-def _measure_pixels(picture: Picture) -> Values:
-    noise_values = noise.measure_noise(picture)
-    smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
+def _measure_pixels(image: Image) -> Values:
+    noise_values = noise.measure_noise(image)
+    smooth = np.asarray(cv2.GaussianBlur(image.luma, (7, 7), 1), np.float32)
     found, slope = find_edges(smooth, noise_values["noise_sigma"] or 0)
-    blocking_values, grid = blocking.measure_blocking(picture, None)
+    blocking_values, grid = blocking.measure_blocking(image, None)
     return {
-        **edges.measure_edges(picture, found),
-        **direction.measure_direction(picture, smooth, found),
-        **sharpness.measure_sharpness(picture),
+        **edges.measure_edges(image, found),
+        **direction.measure_direction(image, smooth, found),
+        **sharpness.measure_sharpness(image),
         **noise_values,
         **blocking_values,
-        **jpeg_traces.measure_jpeg_traces(picture.luma_bytes, grid),
-        **ringing.measure_ringing(picture, smooth, slope),
-        **banding.measure_banding(picture),
-        **exposure.measure_exposure(picture),
-        **haze.measure_haze(picture),
-        **color.measure_color(picture),
+        **jpeg_traces.measure_jpeg_traces(image.luma_bytes, grid),
+        **ringing.measure_ringing(image, smooth, slope),
+        **banding.measure_banding(image),
+        **exposure.measure_exposure(image),
+        **haze.measure_haze(image),
+        **color.measure_color(image),
     }

@@ -1,9 +1,9 @@
-"""Too few levels: posterised, quantised or stretched pictures leave gaps in their histograms."""
+"""Too few levels: posterised, quantised or stretched images leave gaps in their histograms."""
 
 import cv2
 import numpy as np
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
 
 # Pixels; fewer leave gaps by chance. Rows are skipped above the second number.
@@ -18,11 +18,11 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_banding(picture: Picture) -> Values:
-    pixels = picture.width * picture.height
+def measure_banding(image: Image) -> Values:
+    pixels = image.width * image.height
     if pixels < _FEWEST_PIXELS:
         return {"banding": None}
-    rows = picture.bgr[:: max(1, pixels // _SAMPLES)]
+    rows = image.bgr[:: max(1, pixels // _SAMPLES)]
     return {"banding": sum(_unused_levels(plane) for plane in cv2.split(rows)) / 3}
 
 

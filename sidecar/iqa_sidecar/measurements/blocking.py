@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
 
 _GRID = 8
@@ -20,10 +20,10 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_blocking(picture: Picture, jpeg_quality: int | None) -> tuple[Values, tuple[int, int]]:
+def measure_blocking(image: Image, jpeg_quality: int | None) -> tuple[Values, tuple[int, int]]:
     """Also the column and the row where the strongest grid begins."""
-    quality = jpeg_quality if jpeg_quality is not None else picture.jpeg_quality
-    blockiness, grid = _blockiness(picture.luma_bytes)
+    quality = jpeg_quality if jpeg_quality is not None else image.jpeg_quality
+    blockiness, grid = _blockiness(image.luma_bytes)
     return {"blockiness": blockiness, "jpeg_quality": None if quality is None else float(quality)}, grid
 
 

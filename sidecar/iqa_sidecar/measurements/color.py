@@ -1,14 +1,14 @@
-"""Colour: how strong it is, and whether the whole picture leans towards one hue."""
+"""Colour: how strong it is, and whether the whole image leans towards one hue."""
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
-from .working_size import reduce_picture
+from .working_size import reduce_image
 
-# Means over the picture settle long before this many pixels.
+# Means over the image settle long before this many pixels.
 _SAMPLES = 40_000
 # Grey level above which a channel may be clipped.
 _BRIGHTEST = 250
@@ -26,14 +26,14 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_color(picture: Picture) -> Values:
-    step = max(1, round((picture.width * picture.height / _SAMPLES) ** 0.5))
-    blue, green, red = picture.bgr[::step, ::step].reshape(-1, 3).astype(np.float32).T
+def measure_color(image: Image) -> Values:
+    step = max(1, round((image.width * image.height / _SAMPLES) ** 0.5))
+    blue, green, red = image.bgr[::step, ::step].reshape(-1, 3).astype(np.float32).T
     strength = np.maximum(np.maximum(blue, green), red) - np.minimum(np.minimum(blue, green), red)
     return {
         "saturation": float(strength.mean()) / 255,
         "colorfulness": _colorfulness(red - green, (red + green) / 2 - blue),
-        "color_cast": _color_cast(reduce_picture(picture)),
+        "color_cast": _color_cast(reduce_image(image)),
     }
 
 

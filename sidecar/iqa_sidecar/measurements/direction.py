@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture, Plane
+from ..imaging.image import Image, Plane
 from .edge_profiles import Edges, measure_profiles
 from .measurement import Measurement, Values
 
@@ -37,8 +37,8 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_direction(picture: Picture, smooth: Plane, edges: Edges) -> Values:
-    by_width, mean_square = _edge_width_vector(picture.luma, edges)
+def measure_direction(image: Image, smooth: Plane, edges: Edges) -> Values:
+    by_width, mean_square = _edge_width_vector(image.luma, edges)
     by_detail = _detail_vector(smooth)
     if by_width is None or by_detail is None:
         return {"blur_anisotropy": None, "motion_blur_px": None, "blur_direction_deg": None}

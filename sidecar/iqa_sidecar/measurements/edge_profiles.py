@@ -1,4 +1,4 @@
-"""Finds the edges of a picture and samples luma across them; widths, halos and blur directions start from here."""
+"""Finds the edges of an image and samples luma across them; widths, halos and blur directions start from here."""
 
 from dataclasses import dataclass
 
@@ -98,7 +98,7 @@ def _sample(luma: Plane, edges: Edges) -> Plane:
 
 
 def _interpolate(luma: Plane, columns: Plane, rows: Plane) -> Plane:
-    """Linear between pixels; outside the picture its border counts."""
+    """Linear between pixels; outside the image its border counts."""
     if max(luma.shape) < _LARGEST_REMAPPED:
         return np.asarray(cv2.remap(luma, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     height, width = luma.shape

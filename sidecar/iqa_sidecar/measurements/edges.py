@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .edge_profiles import Edges, measure_profiles
 from .measurement import Measurement, Values
 
@@ -21,13 +21,13 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_edges(picture: Picture, edges: Edges) -> Values:
+def measure_edges(image: Image, edges: Edges) -> Values:
     if len(edges.x) < _SMALLEST_COUNT:
         return {"edge_width_px": None, "edge_width_sharp_px": None, "halo": None}
     strong = np.flatnonzero(edges.slope > _STRONG * np.percentile(edges.slope, 98))
     if len(strong) > _LARGEST_COUNT:
         strong = strong[np.arange(_LARGEST_COUNT) * len(strong) // _LARGEST_COUNT]
-    profiles = measure_profiles(picture.luma, edges.take(strong))
+    profiles = measure_profiles(image.luma, edges.take(strong))
     return {
         "edge_width_px": float(np.median(profiles.width)),
         "edge_width_sharp_px": float(np.percentile(profiles.width, 10)),

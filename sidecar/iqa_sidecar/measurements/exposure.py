@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
 
 # Grey levels at either end that count as clipped: 8-bit codecs smear true black and white over a few levels.
@@ -21,9 +21,9 @@ MEASUREMENTS = (
 )
 
 
-def measure_exposure(picture: Picture) -> Values:
-    counts = cv2.calcHist([picture.luma_bytes], [0], None, [256], [0, 256]).ravel()
-    share = counts.astype(np.float64) / picture.luma_bytes.size
+def measure_exposure(image: Image) -> Values:
+    counts = cv2.calcHist([image.luma_bytes], [0], None, [256], [0, 256]).ravel()
+    share = counts.astype(np.float64) / image.luma_bytes.size
     levels = np.arange(256)
     mean = float(share @ levels)
     black, white = _percentile(share, 0.01), _percentile(share, 0.99)

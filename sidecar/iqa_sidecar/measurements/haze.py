@@ -1,14 +1,14 @@
-"""Haze: a veil of light that leaves no part of the picture truly dark."""
+"""Haze: a veil of light that leaves no part of the image truly dark."""
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
-from .working_size import reduce_picture
+from .working_size import reduce_image
 
-# Of the reduced picture, once more; and pixels of it, the neighbourhood in which something should be dark.
+# Of the reduced image, once more; and pixels of it, the neighbourhood in which something should be dark.
 _FACTOR = 3
 _NEIGHBOURHOOD = 7
 # Share of the haziest pixels whose mean colour is taken for that of the veil.
@@ -22,9 +22,9 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_haze(picture: Picture) -> Values:
-    """Mean over the picture of the smallest relative channel in each neighbourhood, of the veil's colour."""
-    reduced = reduce_picture(picture)
+def measure_haze(image: Image) -> Values:
+    """Mean over the image of the smallest relative channel in each neighbourhood, of the veil's colour."""
+    reduced = reduce_image(image)
     if reduced is None:
         return {"haze": None}
     size = (reduced.shape[1] // _FACTOR, reduced.shape[0] // _FACTOR)

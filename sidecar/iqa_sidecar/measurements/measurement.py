@@ -1,4 +1,4 @@
-"""What a measurement is: one documented number about the pixels of one picture."""
+"""What a measurement is: one documented number about the pixels of one image."""
 
 from dataclasses import dataclass
 

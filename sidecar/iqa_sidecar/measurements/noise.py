@@ -1,10 +1,10 @@
-"""Noise of luma and chroma on the smoothest parts of the picture, and single stray pixels."""
+"""Noise of luma and chroma on the smoothest parts of the image, and single stray pixels."""
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture, Plane
+from ..imaging.image import Image, Plane
 from .measurement import Measurement, Values
 
 _BLOCK = 16
@@ -28,11 +28,11 @@ MEASUREMENTS = (
 )
 
 
-def measure_noise(picture: Picture) -> Values:
+def measure_noise(image: Image) -> Values:
     return {
-        "noise_sigma": _noise_sigma(picture.luma, picture.luma),
-        "chroma_noise_sigma": _chroma_noise_sigma(picture),
-        "impulse_fraction": _impulse_fraction(picture.bgr),
+        "noise_sigma": _noise_sigma(image.luma, image.luma),
+        "chroma_noise_sigma": _chroma_noise_sigma(image),
+        "impulse_fraction": _impulse_fraction(image.bgr),
     }
 
 
@@ -62,10 +62,10 @@ def _block_means(plane: Plane) -> Plane:
     return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-def _chroma_noise_sigma(picture: Picture) -> float | None:
+def _chroma_noise_sigma(image: Image) -> float | None:
     """At half size, because most files carry chroma at half size; doubled, as a mean of four halves white noise."""
-    size = ((picture.width + 1) // 2, (picture.height + 1) // 2)
-    small = cv2.resize(picture.bgr, size, interpolation=cv2.INTER_AREA).astype(np.float32)
+    size = ((image.width + 1) // 2, (image.height + 1) // 2)
+    small = cv2.resize(image.bgr, size, interpolation=cv2.INTER_AREA).astype(np.float32)
     planes = cv2.split(cv2.transform(small, _CHROMA))
     luma = planes[2]
     sigmas = [_noise_sigma(np.asarray(plane, np.float32), np.asarray(luma, np.float32)) for plane in planes[:2]]

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Picture, Plane
+from ..imaging.image import Image, Plane
 from .measurement import Measurement, Values
 
 # Grey levels a pixel; and the share of pixels that may count as strong edges where steep ones abound.
@@ -22,7 +22,7 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_ringing(picture: Picture, smooth: Plane, slope: Plane) -> Values:
+def measure_ringing(image: Image, smooth: Plane, slope: Plane) -> Values:
     """`smooth`: luma after a Gaussian of σ 1; `slope`: of it."""
     sample = slope[::4, ::4].ravel()
     rank = int((1 - _STRONGEST_SHARE) * (sample.size - 1))
@@ -35,7 +35,7 @@ def measure_ringing(picture: Picture, smooth: Plane, slope: Plane) -> Values:
     away = cv2.bitwise_not(_grow(near, _AWAY - _BESIDE))
     if min(cv2.countNonZero(mask) for mask in (strong, beside, away)) < _FEWEST_PIXELS:
         return {"ringing": None}
-    detail = cv2.absdiff(picture.luma, smooth)
+    detail = cv2.absdiff(image.luma, smooth)
     excess = cv2.mean(detail, beside)[0] - cv2.mean(detail, away)[0]
     return {"ringing": max(0.0, excess / cv2.mean(slope, strong)[0])}
 

@@ -1,9 +1,9 @@
-"""How much of the picture's fine detail a further blur would remove."""
+"""How much of the image's fine detail a further blur would remove."""
 
 import cv2
 import numpy as np
 
-from ..imaging.image import Picture
+from ..imaging.image import Image
 from .measurement import Measurement, Values
 
 _SIDE = 9
@@ -16,12 +16,12 @@ MEASUREMENTS = (
 )  # fmt: skip
 
 
-def measure_sharpness(picture: Picture) -> Values:
+def measure_sharpness(image: Image) -> Values:
     """Crete et al. 2007, one minus their blur: both directions added up."""
-    if min(picture.width, picture.height) < _SIDE:
+    if min(image.width, image.height) < _SIDE:
         return {"sharpness": None}
     # Sums of 3 × 3 pixels: after a strong blur the rounding to whole grey levels would pass for detail.
-    luma = cv2.boxFilter(picture.luma_bytes, cv2.CV_16U, (3, 3), normalize=False)
+    luma = cv2.boxFilter(image.luma_bytes, cv2.CV_16U, (3, 3), normalize=False)
     total_across, removed_across = _compare(luma, (_SIDE, 1), axis=1)
     total_down, removed_down = _compare(luma, (1, _SIDE), axis=0)
     total = total_across + total_down

@@ -1,4 +1,4 @@
-"""Where in the picture: blur, noise and blockiness tile by tile, asked for like a tool's local map.
+"""Where in the image: blur, noise and blockiness tile by tile, asked for like a tool's local map.
 
 Each is offered as a tool that has the measurement's name, its value and a map: 1 where a tile is as most good photos
 are, 0 where the distortion is extreme, straight in between.
@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Image, Pair, Plane
 from ..metrics.tool import Result, Tool, ToolError
 from . import VERSION
 from .blocking import find_grid, measure_blocking
@@ -20,7 +20,7 @@ from .measurement import Values
 from .noise import block_strengths, measure_noise
 
 _TILE = 32
-# Edges are skipped above this; a picture of twelve megapixels has a hundred thousand.
+# Edges are skipped above this; an image of twelve megapixels has a hundred thousand.
 _MOST_EDGES = 6_000
 # Values at which the map is 1 and 0: the clean range's end and the last cut in configs/severity.yaml.
 _EDGE_WIDTHS = (1.5, 9.4)
@@ -28,23 +28,23 @@ _NOISE_SIGMAS = (1.5, 25.7)
 _BLOCKINESSES = (0.02, 1.59)
 
 
-def blur_map(picture: Picture) -> Plane:
+def blur_map(image: Image) -> Plane:
     """Median width of each tile's edges. A tile without edges shows no blur."""
-    edges = picture.derive("edges", _find_edges)
+    edges = image.derive(_find_edges)
     chosen = np.arange(len(edges.x))[:: max(1, -(-len(edges.x) // _MOST_EDGES))]
     edges = edges.take(chosen)
-    rows, columns = _tiles(picture)
+    rows, columns = _tiles(image)
     tile = (edges.y // _TILE).astype(np.intp) * columns + (edges.x // _TILE).astype(np.intp)
-    widths = measure_profiles(picture.luma, edges).width if len(chosen) else np.zeros(0, np.float32)
+    widths = measure_profiles(image.luma, edges).width if len(chosen) else np.zeros(0, np.float32)
     values = np.full(rows * columns, _EDGE_WIDTHS[0], np.float32)
     for index in np.unique(tile):
         values[index] = np.median(widths[tile == index])
     return _scale(values.reshape(rows, columns), _EDGE_WIDTHS)
 
 
-def noise_map(picture: Picture) -> Plane:
+def noise_map(image: Image) -> Plane:
     """The quieter half of each tile, because texture passes for noise."""
-    strengths = block_strengths(picture.luma)
+    strengths = block_strengths(image.luma)
     rows, columns = (max(1, side // 2) for side in strengths.shape)
     quiet = np.full((rows, columns), np.inf, np.float32)
     for row in range(2):
@@ -55,9 +55,9 @@ def noise_map(picture: Picture) -> Plane:
     return _scale(quiet, _NOISE_SIGMAS)
 
 
-def blockiness_map(picture: Picture) -> Plane:
-    """Steps on the picture's grid over the steps beside it, tile by tile."""
-    luma = picture.luma_bytes
+def blockiness_map(image: Image) -> Plane:
+    """Steps on the image's grid over the steps beside it, tile by tile."""
+    luma = image.luma_bytes
     left, top = find_grid(luma)
     across = _grid_excess(cv2.absdiff(luma[:, 1:], luma[:, :-1]).astype(np.float32), left)
     down = _grid_excess(cv2.absdiff(luma[1:], luma[:-1]).astype(np.float32).T, top).T
@@ -85,8 +85,8 @@ def _tile_means(plane: NDArray[np.floating], share: float) -> Plane:
     return np.asarray(means / share, np.float32)
 
 
-def _tiles(picture: Picture) -> tuple[int, int]:
-    return -(-picture.height // _TILE), -(-picture.width // _TILE)
+def _tiles(image: Image) -> tuple[int, int]:
+    return -(-image.height // _TILE), -(-image.width // _TILE)
 
 
 def _scale(values: Plane, ends: tuple[float, float]) -> Plane:
@@ -94,26 +94,26 @@ def _scale(values: Plane, ends: tuple[float, float]) -> Plane:
     return np.asarray(np.clip((bad - values) / (bad - good), 0, 1), np.float32)
 
 
-def _find_edges(picture: Picture) -> Edges:
-    smooth = np.asarray(cv2.GaussianBlur(picture.luma, (7, 7), 1), np.float32)
-    return find_edges(smooth, measure_noise(picture)["noise_sigma"] or 0)[0]
+def _find_edges(image: Image) -> Edges:
+    smooth = np.asarray(cv2.GaussianBlur(image.luma, (7, 7), 1), np.float32)
+    return find_edges(smooth, measure_noise(image)["noise_sigma"] or 0)[0]
 
 
 # Each its own part of the measurements only: a map is asked for while somebody waits for the answer.
-def _measure_edges(picture: Picture) -> Values:
-    return measure_edges(picture, picture.derive("edges", _find_edges))
+def _measure_edges(image: Image) -> Values:
+    return measure_edges(image, image.derive(_find_edges))
 
 
-def _measure_blocking(picture: Picture) -> Values:
-    return measure_blocking(picture, None)[0]
+def _measure_blocking(image: Image) -> Values:
+    return measure_blocking(image, None)[0]
 
 
-def _create_tool(name: str, measure: Callable[[Picture], Values], draw: Callable[[Picture], Plane]) -> Tool:
+def _create_tool(name: str, measure: Callable[[Image], Values], draw: Callable[[Image], Plane]) -> Tool:
     def score(pair: Pair, wants_map: bool) -> Result:
         value = measure(pair.image)[name]
         if value is None:
             raise ToolError(
-                "NOT_FINITE", f"{name} is not defined for these pixels (a picture without edges, for example)"
+                "NOT_FINITE", f"{name} is not defined for these pixels (an image without edges, for example)"
             )
         return Result(value, draw(pair.image) if wants_map else None)
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Image, Pair, Plane
 from ..imaging.tiling import split_rows
 from .functional.natural_scene import (
     Vector,
@@ -24,18 +24,18 @@ from .tool import Result, Tool
 _REGRESSION_FILE = Path(__file__).parents[1] / "data" / "brisque_svr.npz"
 
 
-def features(picture: Picture) -> Vector:
-    """18 features at full and 18 at half size; NaN where the picture has no structure at all."""
-    return np.concatenate([_scale_features(picture.luma), _scale_features(halve_bicubic(picture.luma))])
+def features(image: Image) -> Vector:
+    """18 features at full and 18 at half size; NaN where the image has no structure at all."""
+    return np.concatenate([_scale_features(image.luma), _scale_features(halve_bicubic(image.luma))])
 
 
 def _scale_features(luma: Plane) -> Vector:
-    # Zeros outside the picture, as the authors' filter takes them.
+    # Zeros outside the image, as the authors' filter takes them.
     mscn = normalise(luma, cv2.BORDER_CONSTANT)
     rows, columns = mscn.shape
     sums = np.zeros((4, 6, 1))
     for band in split_rows(rows, columns):
-        # Row -1 is the last: the products wrap around the picture.
+        # Row -1 is the last: the products wrap around the image.
         products = neighbour_products(mscn[band], mscn[band.start - 1], columns)
         for total, product in zip(sums, products, strict=True):
             total += sum_sides(product, columns)
@@ -79,7 +79,7 @@ def create_tool(regression: Regression) -> Tool:
     def score(pair: Pair, _wants_map: bool) -> Result:
         """0..100, 0 is best."""
         luma = pair.image.luma
-        # Without any structure the only "edges" are those of the zeros outside the picture: there is nothing to score.
+        # Without any structure the only "edges" are those of the zeros outside the image: there is nothing to score.
         if float(luma.max()) - float(luma.min()) < 1:
             return Result(math.nan)
         value = regression.predict(features(pair.image))

@@ -1,4 +1,4 @@
-"""CW-SSIM of Sampat et al. 2009: agreement of complex wavelets, which small shifts of the picture hardly change."""
+"""CW-SSIM of Sampat et al. 2009: agreement of complex wavelets, which small shifts of the image hardly change."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..imaging.image import Pair, Plane
 from .functional.pooling import total_of
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 Spectrum = NDArray[np.complex64]
 
@@ -21,9 +21,9 @@ _WINDOW = 7
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """Mean over the orientations of the local similarity, the middle of the picture weighing most; 1 is best."""
+    """Mean over the orientations of the local similarity, the middle of the image weighing most; 1 is best."""
     shape = pair.image.luma_bytes.shape
-    image, reference = (_low_frequencies(picture.luma_bytes) for picture in (pair.image, reference_of(pair)))
+    image, reference = (_low_frequencies(side.luma_bytes) for side in (pair.image, require_reference(pair)))
     weight = _weight(*image.shape)
     missing = 0.0
     for wavelet in _wavelets(*shape):
@@ -32,8 +32,8 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 
 def _low_frequencies(luma: NDArray[np.uint8]) -> Spectrum:
-    """The part of the spectrum that is left after halving the picture three times."""
-    # The wavelets ignore the mean; without it, a flat picture is exactly zero.
+    """The part of the spectrum that is left after halving the image three times."""
+    # The wavelets ignore the mean; without it, a flat image is exactly zero.
     spectrum = cv2.dft(np.subtract(luma, luma[0, 0], dtype=np.float32), flags=cv2.DFT_COMPLEX_OUTPUT)
     rows, columns = (_kept_frequencies(length) for length in luma.shape)
     return np.ascontiguousarray(spectrum.view(np.complex64)[..., 0][np.ix_(rows, columns)])

@@ -1,19 +1,19 @@
-"""DISTS of Ding et al. 2020: structure and texture of picture and reference, as the layers of VGG16 see them."""
+"""DISTS of Ding et al. 2020: structure and texture of image and reference, as the layers of VGG16 see them."""
 
 import numpy as np
 
 from ..imaging.image import Pair
 from ..networks.catalogue import DISTS
-from ..networks.runtime import find_obstacle, load_network, run_network
-from .tool import Result, Tool, ToolError, reference_of
+from ..networks.runtime import load_network, run_network, unavailable_reason
+from .tool import Result, Tool, ToolError, require_reference
 
-# A picture of this size takes about ten seconds and a gigabyte and a half.
+# An image of this size takes about ten seconds and a gigabyte and a half.
 _LARGEST_PIXELS = 1_000_000
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """0 for equal pictures, about 1 at most."""
-    image, reference = pair.image, reference_of(pair)
+    """0 for equal images, about 1 at most."""
+    image, reference = pair.image, require_reference(pair)
     if image.width * image.height > _LARGEST_PIXELS:
         size = f"{image.width} × {image.height}"
         raise ToolError(
@@ -27,10 +27,10 @@ TOOL = Tool(
     name="DISTS",
     version="1.0.0",
     needs_reference=True,
-    # Four halvings; smaller pictures leave nothing to compare.
+    # Four halvings; smaller images leave nothing to compare.
     min_side=32,
     has_map=False,
     score=score,
-    find_obstacle=lambda: find_obstacle(DISTS),
+    unavailable_reason=lambda: unavailable_reason(DISTS),
     prepare=lambda: load_network(DISTS),
 )

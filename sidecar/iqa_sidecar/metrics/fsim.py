@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Pair, Plane
 from .functional.phase_congruency import phase_congruency
 from .functional.pooling import weighted_mean
 from .functional.similarity import (
@@ -13,7 +13,7 @@ from .functional.similarity import (
     similarity,
     similarity_of_squares,
 )
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 _YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
 _CONGRUENCY, _GRADIENT, _CHROMA = 0.85, 160.0, 200.0
@@ -23,13 +23,14 @@ _CHROMA_WEIGHT = 0.03
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Σ S PC / Σ PC with the larger congruency of the two; 1 is best."""
-    local, weight = pair.local_map("fsim", lambda: _compare(pair.image, reference_of(pair)))
+    local, weight = pair.local_map(_compare)
     return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
 
 
-def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
+def _compare(pair: Pair) -> tuple[Plane, Plane]:
+    image, reference = pair.image, require_reference(pair)
     (luma, first, second), (other_luma, other_first, other_second) = (
-        mix_channels(picture.reduced, _YIQ) for picture in (image, reference)
+        mix_channels(each.reduced, _YIQ) for each in (image, reference)
     )
     congruency, other_congruency = phase_congruency(luma), phase_congruency(other_luma)
     local = similarity(first, other_first, _CHROMA)

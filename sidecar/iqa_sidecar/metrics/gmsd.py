@@ -1,14 +1,14 @@
-"""GMSD of Xue et al. 2014: how unevenly the gradients of picture and reference agree."""
+"""GMSD of Xue et al. 2014: how unevenly the gradients of image and reference agree."""
 
 import math
 
 import numpy as np
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Image, Pair, Plane
 from ..imaging.tiling import split_rows
 from .functional.pooling import inside, variance_of
 from .functional.similarity import PREWITT, gradient_energy, missing_of_squares
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # Stabilises the ratio where both gradients are weak; the paper's value for 0..255.
 _CONSTANT = 170.0
@@ -17,14 +17,15 @@ _SHRINK = 2
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
-    whole = pair.local_map("gmsd", lambda: _compare(pair.image, reference_of(pair)))
+    whole = pair.local_map(_compare)
     missing = inside(pair, whole, _SHRINK)
-    # What is missing to 1 deviates as much as the similarity, and is exactly 0 for equal pictures.
+    # What is missing to 1 deviates as much as the similarity, and is exactly 0 for equal images.
     deviation = math.sqrt(variance_of(missing) * missing.size / (missing.size - 1))
     return Result(deviation, 1 - missing if wants_map else None)
 
 
-def _compare(image: Picture, reference: Picture) -> Plane:
+def _compare(pair: Pair) -> Plane:
+    image, reference = pair.image, require_reference(pair)
     first, second = _half(image), _half(reference)
     missing = np.empty_like(first)
     for rows in split_rows(*first.shape):
@@ -33,13 +34,13 @@ def _compare(image: Picture, reference: Picture) -> Plane:
     return missing
 
 
-def _half(picture: Picture) -> Plane:
+def _half(image: Image) -> Plane:
     """Means of 2 × 2 pixels of luma, zeros outside as in the authors' code: an odd last row or column is halved."""
-    half = picture.half_luma
-    if picture.height % 2 or picture.width % 2:
+    half = image.half_luma
+    if image.height % 2 or image.width % 2:
         half = half.copy()
-        half[-1] *= np.float32(0.5 if picture.height % 2 else 1)
-        half[:, -1] *= np.float32(0.5 if picture.width % 2 else 1)
+        half[-1] *= np.float32(0.5 if image.height % 2 else 1)
+        half[:, -1] *= np.float32(0.5 if image.width % 2 else 1)
     return half
 
 

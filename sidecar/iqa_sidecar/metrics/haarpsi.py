@@ -10,7 +10,7 @@ from ..imaging.image import Pair, Plane
 from ..imaging.tiling import split_rows
 from .functional.haar import Flat, Frame, frame_channels, haar_responses, sum_blocks
 from .functional.pooling import inside, total_of
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 _YIQ = np.array([[0.114, 0.587, 0.299], [-0.322, -0.274, 0.596], [0.312, -0.523, 0.211]], np.float32)
 _CONSTANT = 30.0
@@ -25,14 +25,14 @@ def score(pair: Pair, wants_map: bool) -> Result:
         missing, weight = np.sum([[total_of(plane) for plane in band] for band in bands], axis=0)
         local = np.concatenate([_local_map(*band) for band in bands]) if wants_map else None
         return Result(_value(missing, weight), local)
-    whole = pair.local_map("haarpsi", lambda: _whole_maps(pair))
+    whole = pair.local_map(_whole_maps)
     lacking, strength = (inside(pair, plane, _SHRINK) for plane in whole)
     local = _local_map(lacking, strength) if wants_map else None
     return Result(_value(total_of(lacking), total_of(strength)), local)
 
 
 def _value(missing: float, weight: float) -> float:
-    # Without any weight, as in two flat pictures, nothing can be missing either.
+    # Without any weight, as in two flat images, nothing can be missing either.
     if not missing > 0:
         return 1.0
     mean = _PERFECT - missing / weight
@@ -46,15 +46,15 @@ def _whole_maps(pair: Pair) -> tuple[Plane, Plane]:
 
 def _compare(pair: Pair) -> Iterator[tuple[Plane, Plane]]:
     """Band by band: Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
-    image, reference = pair.image, reference_of(pair)
+    image, reference = pair.image, require_reference(pair)
     height, width = (-(-side // _SHRINK) for side in (image.height, image.width))
-    # Pictures without chroma are compared by their luma alone, as the authors do.
+    # Images without chroma are compared by their luma alone, as the authors do.
     with_chroma = image.channels == 3 or reference.channels == 3
     for rows in split_rows(height, width):
         frame = Frame(rows, height, width)
         around = slice(_SHRINK * frame.around.start, _SHRINK * frame.around.stop)
         planes, others = (
-            frame_channels(block_means(picture.bgr[around], _SHRINK), _YIQ, frame) for picture in (image, reference)
+            frame_channels(block_means(each.bgr[around], _SHRINK), _YIQ, frame) for each in (image, reference)
         )
         missing, weight = _compare_band(planes, others, frame, with_chroma)
         yield frame.unfold(missing), frame.unfold(weight)
@@ -105,7 +105,7 @@ def _similarity(first: Flat, second: Flat, constant: float) -> Flat:
 def _missing(sum_of_two: Flat) -> Flat:
     """logistic(1) - logistic(x), in place, x being half the sum and the logistic 1 / (1 + exp(-a x)).
 
-    Equal pictures give exactly 0: float32 would not add up logistic(1) exactly.
+    Equal images give exactly 0: float32 would not add up logistic(1) exactly.
     """
     sum_of_two *= np.float32(-_STEEPNESS / 2)
     np.exp(sum_of_two, out=sum_of_two)

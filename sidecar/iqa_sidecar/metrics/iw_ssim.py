@@ -9,7 +9,7 @@ from ..imaging.image import Pair, Plane
 from .functional.information import find_information
 from .functional.pooling import mean_of, total_of
 from .ssim import WINDOW_SIDE, compare
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # The exponents of MS-SSIM, from the finest scale to the coarsest.
 _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
@@ -20,7 +20,7 @@ _KERNEL = np.array([1, 4, 6, 4, 1], np.float32) / np.float32(16 / math.sqrt(2))
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Product of the scales' weighted means, each to its exponent; 1 is best."""
-    bands, other_bands = _pyramid(pair.image.luma), _pyramid(reference_of(pair).luma)
+    bands, other_bands = _pyramid(pair.image.luma), _pyramid(require_reference(pair).luma)
     logarithm = 0.0
     for level, exponent in enumerate(_WEIGHTS / _WEIGHTS.sum()):
         image, reference = bands[level], other_bands[level]

@@ -3,7 +3,7 @@
 import math
 
 from ..imaging.image import Pair
-from ..learned.predictors import ALONE_FILES, find_obstacle, see_alone
+from ..learned.predictors import NR_FILES, predict_no_reference, unavailable_reason
 from ..networks.catalogue import EFFICIENTNET
 from ..networks.runtime import load_network
 from .tool import Result, Tool
@@ -11,10 +11,10 @@ from .tool import Result, Tool
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """1..5, 5 is best."""
-    # A picture of one tone shows no quality, good or bad.
+    # An image of one tone shows no quality, good or bad.
     if int(pair.image.luma_bytes.max()) - int(pair.image.luma_bytes.min()) < 1:
         return Result(math.nan)
-    return Result(see_alone(pair.image).quality)
+    return Result(predict_no_reference(pair.image).quality)
 
 
 TOOL = Tool(
@@ -24,6 +24,6 @@ TOOL = Tool(
     min_side=48,
     has_map=False,
     score=score,
-    find_obstacle=lambda: find_obstacle(*ALONE_FILES),
+    unavailable_reason=lambda: unavailable_reason(*NR_FILES),
     prepare=lambda: load_network(EFFICIENTNET),
 )

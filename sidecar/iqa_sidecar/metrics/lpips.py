@@ -1,4 +1,4 @@
-"""LPIPS of Zhang et al. 2018 (version 0.1, AlexNet): how differently a network sees picture and reference."""
+"""LPIPS of Zhang et al. 2018 (version 0.1, AlexNet): how differently a network sees image and reference."""
 
 from collections.abc import Iterator
 
@@ -7,21 +7,21 @@ import numpy as np
 
 from ..imaging.image import Box, Pair, Plane
 from ..networks.catalogue import LPIPS
-from ..networks.runtime import find_obstacle, load_network, run_network
-from .tool import Result, Tool, reference_of
+from ..networks.runtime import load_network, run_network, unavailable_reason
+from .tool import Result, Tool, require_reference
 
 # Input rows between two rows of each layer's output.
 _STRIDES = (4, 8, 16, 16, 16)
 # Rows; the lowest common step of the layers, and how far beyond a row its features look (66 above, 97 below).
 _STEP = 16
 _MARGIN = 112
-# Larger pictures are taken in bands of about so many pixels, because each takes about 150 bytes.
+# Larger images are taken in bands of about so many pixels, because each takes about 150 bytes.
 _BAND_PIXELS = 3_000_000
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
-    """Sum of the layers' mean differences; 0 for equal pictures, seldom above 1."""
-    layers = pair.local_map("lpips", lambda: _difference_maps(pair))
+    """Sum of the layers' mean differences; 0 for equal images, seldom above 1."""
+    layers = pair.local_map(_difference_maps)
     if pair.box is not None:
         layers = [_cut(layer, stride, pair.box) for layer, stride in zip(layers, _STRIDES, strict=True)]
     value = sum(float(np.mean(layer, dtype=np.float64)) for layer in layers)
@@ -29,7 +29,7 @@ def score(pair: Pair, wants_map: bool) -> Result:
 
 
 def _difference_maps(pair: Pair) -> list[Plane]:
-    image, reference = pair.image, reference_of(pair)
+    image, reference = pair.image, require_reference(pair)
     bands = []
     for top, bottom, first, last in _bands(image.height, image.width):
         outputs = run_network(LPIPS, np.stack([image.bgr[top:bottom], reference.bgr[top:bottom]]))
@@ -77,6 +77,6 @@ TOOL = Tool(
     has_map=True,
     pools_map=True,
     score=score,
-    find_obstacle=lambda: find_obstacle(LPIPS),
+    unavailable_reason=lambda: unavailable_reason(LPIPS),
     prepare=lambda: load_network(LPIPS),
 )

@@ -1,4 +1,4 @@
-"""MAD of Larson and Chandler 2010: errors that can be seen count in good pictures, a changed look in bad ones."""
+"""MAD of Larson and Chandler 2010: errors that can be seen count in good images, a changed look in bad ones."""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from .functional.block_moments import (
     mean_of_squares,
     smallest_quarter_variance,
 )
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # The paper's β1 = 0.467 and β2 = 0.130, unrounded: from where on the changed look weighs more than the visible errors.
 _BALANCE, _STEEPNESS = math.exp(-2.55 / 3.35), 1 / (math.log(10) * 3.35)
@@ -28,7 +28,7 @@ _DETECTION_SCALE = 200.0
 _LIGHTNESS = ((0.02874 * np.arange(256)) ** (2.2 / 3)).astype(np.float32)
 # Below this lightness nothing is seen; contrasts below e^-5 mask nothing and are not seen either.
 _DARKEST, _FAINTEST = 0.5, -5.0
-# Cycles a degree at the finest frequency of the picture: the paper's viewing distance.
+# Cycles a degree at the finest frequency of the image: the paper's viewing distance.
 _FINEST = 32.0
 _ORIENTATIONS = 4
 # Pixels: the wavelength of each scale, and what its statistics weigh.
@@ -40,7 +40,7 @@ _ANGULAR_SPREAD = math.pi / _ORIENTATIONS / 1.5
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """d^α a^(1-α), d of the visible errors, a of the changed look, α = 1 / (1 + β1 d^β2); 0 is best."""
-    image, reference = pair.image.luma_bytes, reference_of(pair).luma_bytes
+    image, reference = pair.image.luma_bytes, require_reference(pair).luma_bytes
     detection = _detect(image, reference)
     if detection == 0:
         return Result(0.0)
@@ -110,7 +110,7 @@ def _shape_of(cells: Cells) -> tuple[Cells, Cells, Cells]:
 
 def _transform(luma: NDArray[np.uint8]) -> NDArray[np.complex64]:
     """The left half of the spectrum; the right one mirrors it."""
-    # The filters ignore the mean; without it, a flat picture is exactly zero.
+    # The filters ignore the mean; without it, a flat image is exactly zero.
     centred = np.subtract(luma, luma[0, 0], dtype=np.float32)
     spectrum = _as_complex(cv2.dft(centred, flags=cv2.DFT_COMPLEX_OUTPUT))
     return np.ascontiguousarray(spectrum[:, : luma.shape[1] // 2 + 1])
@@ -144,11 +144,11 @@ def _filters(height: int, width: int) -> Iterator[tuple[float, Plane]]:
 
 
 def _amplitude(spectrum: NDArray[np.complex64], gain: Plane, work: Plane) -> Plane:
-    """Of the picture's response to a filter; it lies in `work`, in the first half of each row."""
+    """Of the image's response to a filter; it lies in `work`, in the first half of each row."""
     filtered = _as_complex(work)
     half, width = spectrum.shape[1], gain.shape[1]
     np.multiply(spectrum, gain[:, :half], out=filtered[:, :half])
-    # A real picture's spectrum at -f is the conjugate of that at f.
+    # A real image's spectrum at -f is the conjugate of that at f.
     mirrored = spectrum[:, width - half : 0 : -1]
     np.multiply(mirrored[0], gain[0, half:], out=filtered[0, half:])
     np.multiply(mirrored[:0:-1], gain[1:, half:], out=filtered[1:, half:])

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Pair, Plane
 from .functional.pooling import inside, total_of
 from .functional.similarity import PREWITT, gradient_energy, mix_channels, similarity_of_squares
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # Luminance, H and M from blue, green and red.
 _OPPONENT = np.array([[0.1140, 0.5870, 0.2989], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)
@@ -15,19 +15,20 @@ _GRADIENT_SHARE = np.float32(0.6)
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """mean(|q - mean(q)|)^¼ with q the fourth root of the local similarity; 0 is best."""
-    whole = pair.local_map("mdsi", lambda: _compare(pair.image, reference_of(pair)))
+    whole = pair.local_map(_compare)
     local = inside(pair, whole, pair.image.viewing_factor)
     return Result(_deviation(local) ** 0.25, np.clip(local, 0, 1) if wants_map else None)
 
 
-def _compare(image: Picture, reference: Picture) -> Plane:
+def _compare(pair: Pair) -> Plane:
+    image, reference = pair.image, require_reference(pair)
     (luma, first, second), (other_luma, other_first, other_second) = (
-        mix_channels(picture.reduced, _OPPONENT) for picture in (image, reference)
+        mix_channels(each.reduced, _OPPONENT) for each in (image, reference)
     )
     gradient, other_gradient = gradient_energy(luma, PREWITT), gradient_energy(other_luma, PREWITT)
     fused = gradient_energy((luma + other_luma) * np.float32(0.5), PREWITT)
     local = similarity_of_squares(other_gradient, gradient, _PAIR)
-    # The picture's agreement with the mean of both counts, the reference's is taken off: a lost edge weighs more
+    # The image's agreement with the mean of both counts, the reference's is taken off: a lost edge weighs more
     # than an added one.
     local += similarity_of_squares(gradient, fused, _FUSED)
     local -= similarity_of_squares(other_gradient, fused, _FUSED)
@@ -42,7 +43,7 @@ def _chroma_similarity(first: Plane, second: Plane, other_first: Plane, other_se
     agreement += second * other_second
     agreement *= 2
     agreement += _CHROMA
-    # Added up in this order, equal pictures give exactly twice the same.
+    # Added up in this order, equal images give exactly twice the same.
     energy = first * first
     energy += second * second
     other_energy = other_first * other_first

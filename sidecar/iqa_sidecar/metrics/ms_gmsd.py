@@ -5,10 +5,10 @@ import math
 import cv2
 import numpy as np
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Image, Pair, Plane
 from .functional.pooling import variance_of
 from .functional.similarity import PREWITT, gradient_energy
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 _CONSTANT = np.float32(170)
 # How much the paper's masking term takes off.
@@ -19,7 +19,7 @@ _WEIGHTS = (0.096, 0.596, 0.289, 0.019)
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Root of the weighted sum of the scales' squared deviations; 0 is best."""
-    planes = [_planes(picture) for picture in (pair.image, reference_of(pair))]
+    planes = [_planes(side) for side in (pair.image, require_reference(pair))]
     total = 0.0
     for weight, image, reference in zip(_WEIGHTS, *planes, strict=True):
         missing = _compare(gradient_energy(image, PREWITT), gradient_energy(reference, PREWITT))
@@ -27,8 +27,8 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     return Result(math.sqrt(total))
 
 
-def _planes(picture: Picture) -> list[Plane]:
-    planes = [picture.luma]
+def _planes(image: Image) -> list[Plane]:
+    planes = [image.luma]
     for _ in _WEIGHTS[1:]:
         planes.append(_halve(planes[-1]))
     return planes

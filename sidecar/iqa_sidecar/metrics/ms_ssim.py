@@ -4,7 +4,7 @@ import numpy as np
 
 from ..imaging.image import Pair, halve
 from .ssim import WINDOW_SIDE, compare, finest_means
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # The paper's exponents, from the finest scale to the coarsest.
 _WEIGHTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
@@ -14,7 +14,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     """Weighted sum of the scales' means, the "wtd_sum" of the authors' code: defined where structures are opposite,
     which the paper's product of powers is not."""
     scales = [finest_means(pair)[1]]
-    image, reference = pair.image.half_luma, reference_of(pair).half_luma
+    image, reference = pair.image.half_luma, require_reference(pair).half_luma
     for level in range(1, len(_WEIGHTS)):
         if level > 1:
             image, reference = halve(image), halve(reference)

@@ -1,4 +1,4 @@
-"""NIQE of Mittal, Soundararajan and Bovik 2013: how far a picture's statistics are from those of pristine photos."""
+"""NIQE of Mittal, Soundararajan and Bovik 2013: how far an image's statistics are from those of pristine photos."""
 
 import json
 from importlib import resources

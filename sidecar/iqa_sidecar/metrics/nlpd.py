@@ -7,11 +7,11 @@ import numpy as np
 
 from ..imaging.image import Pair, Plane
 from .functional.pooling import total_of
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 _LEVELS = 6
 _KERNEL = np.array([0.05, 0.25, 0.4, 0.25, 0.05], np.float32)
-# For each level, learnt by the authors on natural pictures: what is added, and the weights of the four neighbours
+# For each level, learnt by the authors on natural images: what is added, and the weights of the four neighbours
 # above, to the left, to the right and below.
 _NORMALISATION = (
     (0.0248, 0.1015, 0.1460, 0.1493, 0.1011),
@@ -26,8 +26,8 @@ _NORMALISATION = (
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Mean over the levels of the root mean squared difference; 0 is best."""
     image, reference = (
-        np.multiply(picture.luma_bytes, np.float32(1 / 255), dtype=np.float32)
-        for picture in (pair.image, reference_of(pair))
+        np.multiply(side.luma_bytes, np.float32(1 / 255), dtype=np.float32)
+        for side in (pair.image, require_reference(pair))
     )
     distance = 0.0
     for level in range(_LEVELS):

@@ -1,20 +1,26 @@
 """PanelIQA: our own full-reference scores, kernel machines over six metrics and plain comparisons."""
 
 from ..imaging.image import Pair
-from ..learned.predictors import BESIDE_FILE, RATED_FILE, find_obstacle, rate_beside, see_beside
-from .tool import Result, Tool, reference_of
+from ..learned.predictors import (
+    FR_GRADED_FILE,
+    FR_TID2013_FILE,
+    predict_full_reference,
+    predict_rated,
+    unavailable_reason,
+)
+from .tool import Result, Tool, require_reference
 
 
 def score_rated(pair: Pair, _wants_map: bool) -> Result:
     """1..5, 5 is best; taught by the ratings of TID2013."""
-    reference_of(pair)
-    return Result(rate_beside(pair))
+    require_reference(pair)
+    return Result(predict_rated(pair))
 
 
 def score_graded(pair: Pair, _wants_map: bool) -> Result:
     """1..5, 5 is best; taught by graded distortions and what VSI and MDSI say of them, without any rating."""
-    reference_of(pair)
-    return Result(see_beside(pair).quality)
+    require_reference(pair)
+    return Result(predict_full_reference(pair).quality)
 
 
 RATED = Tool(
@@ -24,7 +30,7 @@ RATED = Tool(
     min_side=32,
     has_map=False,
     score=score_rated,
-    find_obstacle=lambda: find_obstacle(RATED_FILE),
+    unavailable_reason=lambda: unavailable_reason(FR_TID2013_FILE),
 )
 TOOL = Tool(
     name="PanelIQA",
@@ -33,5 +39,5 @@ TOOL = Tool(
     min_side=32,
     has_map=False,
     score=score_graded,
-    find_obstacle=lambda: find_obstacle(BESIDE_FILE),
+    unavailable_reason=lambda: unavailable_reason(FR_GRADED_FILE),
 )

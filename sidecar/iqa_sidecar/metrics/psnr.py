@@ -5,15 +5,15 @@ import math
 import cv2
 
 from ..imaging.image import Pair
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
-# Identical pictures have infinite PSNR. Nobody sees a difference above 100 dB: the cap keeps identity finite and best.
+# Identical images have infinite PSNR. Nobody sees a difference above 100 dB: the cap keeps identity finite and best.
 CAP_DECIBELS = 100.0
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """10 · log10(255² / MSE), the mean taken over all pixels and the three colour channels."""
-    image, reference = pair.image.bgr, reference_of(pair).bgr
+    image, reference = pair.image.bgr, require_reference(pair).bgr
     squared_error = cv2.norm(image, reference, cv2.NORM_L2SQR) / image.size
     if squared_error == 0:
         return Result(CAP_DECIBELS)

@@ -27,7 +27,7 @@ from . import (
     vifp,
     vsi,
 )
-from .tool import Result, Tool, ToolError, reference_of
+from .tool import Result, Tool, ToolError, require_reference
 
 
 def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
@@ -40,16 +40,16 @@ def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
     except Exception as error:
         raise ToolError("TOOL_FAILED", f"{tool.name} failed: {type(error).__name__}: {error}") from error
     if not math.isfinite(result.value):
-        raise ToolError("NOT_FINITE", f"{tool.name} is not defined for these pixels (a flat picture, for example)")
+        raise ToolError("NOT_FINITE", f"{tool.name} is not defined for these pixels (a flat image, for example)")
     return result
 
 
 def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
-    obstacle = tool.find_obstacle()
+    obstacle = tool.unavailable_reason()
     if obstacle is not None:
         raise ToolError("TOOL_UNAVAILABLE", f"{tool.name} cannot be run: {obstacle}")
     if tool.needs_reference:
-        reference_of(pair)
+        require_reference(pair)
     _x, _y, width, height = pair.box or (0, 0, pair.image.width, pair.image.height)
     if min(width, height) < tool.min_side:
         raise ToolError(

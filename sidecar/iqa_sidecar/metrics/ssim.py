@@ -1,5 +1,7 @@
 """SSIM of Wang et al. 2004 on luma; the windowed comparison also serves MS-SSIM."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import cv2
@@ -9,12 +11,12 @@ from numpy.typing import NDArray
 from ..imaging.image import Pair, Plane
 from ..imaging.tiling import allocate, fit, split_tiles
 from .functional.pooling import inside, mean_of, total_of
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 WINDOW_SIDE = 11
 _RADIUS = WINDOW_SIDE // 2
 _KERNEL = cv2.getGaussianKernel(WINDOW_SIDE, 1.5, cv2.CV_32F)
-# Twice the paper's, because sums and differences of two pictures are compared.
+# Twice the paper's, because sums and differences of two images are compared.
 _C1 = np.float32(2 * (0.01 * 255) ** 2)
 _C2 = np.float32(2 * (0.03 * 255) ** 2)
 
@@ -23,28 +25,26 @@ def score(pair: Pair, wants_map: bool) -> Result:
     """Mean local similarity over the valid region, without the automatic downsampling of the authors' later code."""
     if pair.box is None and not wants_map:
         return Result(finest_means(pair)[0])
-    local = inside(pair, _whole_map(pair), margin=_RADIUS)
+    local = inside(pair, pair.local_map(_whole_map), margin=_RADIUS)
     value = finest_means(pair)[0] if pair.box is None else mean_of(local)
     return Result(value, np.clip(local, 0, 1) if wants_map else None)
 
 
 def finest_means(pair: Pair) -> tuple[float, float]:
-    """Of the whole pictures at full size: similarity, and its factor of contrast and structure, for MS-SSIM."""
-
-    means = pair.share("ssim means", lambda: compare(pair.image.luma_bytes, reference_of(pair).luma_bytes))
+    """Of the whole images at full size: similarity, and its factor of contrast and structure, for MS-SSIM."""
+    means = pair.share(_compare_luma)
     return means.similarity, means.contrast_structure
 
 
+def _compare_luma(pair: Pair) -> Comparison:
+    return compare(pair.image.luma_bytes, require_reference(pair).luma_bytes)
+
+
 def _whole_map(pair: Pair) -> Plane:
-    luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
-
-    def make() -> Plane:
-        local = np.empty([side - WINDOW_SIDE + 1 for side in luma.shape], np.float32)
-        means = compare(luma, other_luma, local)
-        pair.share("ssim means", lambda: means)
-        return local
-
-    return pair.local_map("ssim", make)
+    luma, other_luma = pair.image.luma_bytes, require_reference(pair).luma_bytes
+    local = np.empty([side - WINDOW_SIDE + 1 for side in luma.shape], np.float32)
+    pair.store(_compare_luma, compare(luma, other_luma, local))
+    return local
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def compare(
     """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
     2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
-    Identical pictures have d = 0 and so exactly 1; swapping the pictures changes the sign of d and so not one bit.
+    Identical images have d = 0 and so exactly 1; swapping the images changes the sign of d and so not one bit.
     Fills the local map, if given: of the similarity, or of contrast and structure alone.
     """
     rows, columns = (side - WINDOW_SIDE + 1 for side in image.shape)

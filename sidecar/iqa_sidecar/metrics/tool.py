@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..imaging.image import Pair, Picture
+from ..imaging.image import Image, Pair
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     value: float
-    # Local quality, 0..1 with 1 = perfect, rows × columns; may be smaller than the picture it was taken from.
+    # Local quality, 0..1 with 1 = perfect, rows × columns; may be smaller than the image it was taken from.
     map: NDArray[np.float32] | None = None
 
 
@@ -28,10 +28,10 @@ class Tool:
     # Called as score(pair, map_wanted).
     score: Callable[[Pair, bool], Result]
     # Why it cannot be run here, such as weights that are missing, or None. Asked often: it looks but loads nothing.
-    find_obstacle: Callable[[], str | None] = lambda: None
+    unavailable_reason: Callable[[], str | None] = lambda: None
     # Loads what its first run would wait for; called in the background, while other work of the request is done.
     prepare: Callable[[], object] | None = None
-    # How a region is scored: True pools the whole picture's local map inside the box, False scores the cut-out.
+    # How a region is scored: True pools the whole image's local map inside the box, False scores the cut-out.
     pools_map: bool = False
 
 
@@ -44,7 +44,7 @@ class ToolError(Exception):
         self.message = message
 
 
-def reference_of(pair: Pair) -> Picture:
+def require_reference(pair: Pair) -> Image:
     if pair.reference is None:
         raise ToolError("REFERENCE_REQUIRED", "Expected a reference to compare with but received none")
     return pair.reference

@@ -1,4 +1,4 @@
-"""VIF of Sheikh and Bovik 2006 in the wavelet domain: how much of the reference's information the picture keeps."""
+"""VIF of Sheikh and Bovik 2006 in the wavelet domain: how much of the reference's information the image keeps."""
 
 import math
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..imaging.image import Pair, Plane
 from .functional.pooling import total_of
 from .functional.steerable_pyramid import build_bands
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 _LEVELS = 4
 # Side of the blocks that are vectors of the scale mixture.
@@ -20,9 +20,9 @@ _BAND_ROWS = 16
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """Information in the picture over information in the reference; 1 for the reference itself."""
-    luma, other_luma = pair.image.luma, reference_of(pair).luma
-    # The bands leave out the mean; without it, a flat picture is exactly zero.
+    """Information in the image over information in the reference; 1 for the reference itself."""
+    luma, other_luma = pair.image.luma, require_reference(pair).luma
+    # The bands leave out the mean; without it, a flat image is exactly zero.
     level = other_luma[0, 0]
     kept = available = 0.0
     pyramids = zip(build_bands(luma - level, _LEVELS), build_bands(other_luma - level, _LEVELS), strict=True)
@@ -61,7 +61,7 @@ def _information(band: Plane, reference: Plane, window: int) -> tuple[float, flo
 
 
 def _estimate_channel(band: Plane, reference: Plane, window: int) -> tuple[Plane, Plane]:
-    """Gain and noise that turn the reference into the picture, one of each a block."""
+    """Gain and noise that turn the reference into the image, one of each a block."""
     mean, other_mean = _average(band, window), _average(reference, window)
     variance = np.maximum(_average(band * band, window) - mean * mean, 0)
     other_variance = np.maximum(_average(reference * reference, window) - other_mean * other_mean, 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..imaging.image import Pair, Plane
 from ..imaging.tiling import allocate, fit, split_rows, split_tiles
 from .functional.pooling import total_of
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # Bytes at full size, and from then on what shrinking made of them.
 Source = NDArray[np.uint8] | Plane
@@ -24,9 +24,9 @@ _ROWS_AT_ONCE = 4
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """Information in the picture over information in the reference, four scales; 1 for the reference itself."""
-    luma, other_luma = pair.image.luma_bytes, reference_of(pair).luma_bytes
-    # Squares of what is left are smaller, and so is what float32 loses in E[x²] - μ²; a flat picture is exactly zero.
+    """Information in the image over information in the reference, four scales; 1 for the reference itself."""
+    luma, other_luma = pair.image.luma_bytes, require_reference(pair).luma_bytes
+    # Squares of what is left are smaller, and so is what float32 loses in E[x²] - μ²; a flat image is exactly zero.
     level = np.float32(round(cv2.mean(other_luma)[0]))
     image: Source = luma
     reference: Source = other_luma

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..imaging.image import Pair, Picture, Plane
+from ..imaging.image import Pair, Plane
 from .functional.pooling import weighted_mean
 from .functional.saliency import find_saliency
 from .functional.similarity import (
@@ -13,7 +13,7 @@ from .functional.similarity import (
     similarity,
     similarity_of_squares,
 )
-from .tool import Result, Tool, reference_of
+from .tool import Result, Tool, require_reference
 
 # L, M and N from blue, green and red.
 _OPPONENT = np.array([[0.27, 0.63, 0.06], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)
@@ -23,15 +23,16 @@ _GRADIENT_WEIGHT, _CHROMA_WEIGHT = 0.4, 0.02
 
 def score(pair: Pair, wants_map: bool) -> Result:
     """Σ S VS / Σ VS with the larger saliency of the two; 1 is best."""
-    local, weight = pair.local_map("vsi", lambda: _compare(pair.image, reference_of(pair)))
+    local, weight = pair.local_map(_compare)
     return weighted_mean(pair, local, weight, pair.image.viewing_factor, wants_map)
 
 
-def _compare(image: Picture, reference: Picture) -> tuple[Plane, Plane]:
+def _compare(pair: Pair) -> tuple[Plane, Plane]:
+    image, reference = pair.image, require_reference(pair)
     factor = image.viewing_factor
     saliency, other_saliency = find_saliency(image.bgr, factor), find_saliency(reference.bgr, factor)
     (light, first, second), (other_light, other_first, other_second) = (
-        mix_channels(picture.reduced, _OPPONENT) for picture in (image, reference)
+        mix_channels(each.reduced, _OPPONENT) for each in (image, reference)
     )
     local = similarity(first, other_first, _CHROMA)
     local *= similarity(second, other_second, _CHROMA)

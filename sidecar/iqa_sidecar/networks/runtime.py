@@ -20,7 +20,7 @@ _sessions: dict[str, InferenceSession] = {}
 _loading = threading.Lock()
 
 
-def find_obstacle(network: Network) -> str | None:
+def unavailable_reason(network: Network) -> str | None:
     """Why this network cannot be run here, or None; looks, but loads nothing."""
     if importlib.util.find_spec("onnxruntime") is None:
         return "ONNX Runtime is not installed"
@@ -29,17 +29,17 @@ def find_obstacle(network: Network) -> str | None:
     return None
 
 
-def run_network(network: Network, pictures: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
-    """`pictures`: count, rows, columns, B G R. Returns the graph's outputs by name."""
+def run_network(network: Network, images: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
+    """`images`: count, rows, columns, B G R. Returns the graph's outputs by name."""
     session = load_network(network)
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, {"pictures": pictures}), strict=True))
+    return dict(zip(names, session.run(names, {session.get_inputs()[0].name: images}), strict=True))
 
 
 def load_network(network: Network) -> InferenceSession:
     with _loading:
         if network.name not in _sessions:
-            obstacle = find_obstacle(network)
+            obstacle = unavailable_reason(network)
             if obstacle is not None:
                 raise ToolError("TOOL_UNAVAILABLE", f"Cannot be run: {obstacle}")
             _sessions[network.name] = _create_session(network)
@@ -54,7 +54,7 @@ def _create_session(network: Network) -> InferenceSession:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    # What a large picture needed is given back to the system.
+    # What a large image needed is given back to the system.
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(network.file), options, providers=["CPUExecutionProvider"])

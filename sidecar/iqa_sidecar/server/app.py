@@ -1,69 +1,98 @@
-"""The HTTP edge: finds the call, and turns every refusal and every fault into its answer in one place."""
+"""The HTTP application: routes, and one place that turns every error into its answer."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
 
 import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from .. import __version__
 from ..settings import Settings
-from ..workers.messages import Described
+from ..workers.messages import Capabilities
 from ..workers.pool import Pool
-from .asgi import Disconnected, Message, Receive, Send, send_json, send_refusal
-from .contract import CONTRACT, MAX_REGIONS, MAX_TOOLS, HealthBody, Limits, Refusal, ToolsBody
+from .contract import (
+    CONTRACT,
+    MAX_REGIONS,
+    MAX_TOOLS,
+    STATUS,
+    ErrorBody,
+    HealthBody,
+    Limits,
+    Problem,
+    RequestError,
+    ToolsBody,
+)
 from .log import write
-from .measure import MeasureCall
+from .measure import MeasureEndpoint
 from .openapi import build_openapi
 
-Handler = Callable[[Message, Receive, Send], Awaitable[None]]
+
+def build_app(settings: Settings, pool: Pool, capabilities: Capabilities) -> Starlette:
+    limits = Limits(settings.max_bytes, settings.max_pixels, MAX_REGIONS, MAX_TOOLS)
+    tools = ToolsBody(CONTRACT, __version__, capabilities.tools, capabilities.measurements, limits)
+    tools_json, openapi_json = msgspec.json.encode(tools), msgspec.json.encode(build_openapi())
+
+    async def list_tools(_request: Request) -> Response:
+        return json_response(tools_json)
+
+    async def report_health(_request: Request) -> Response:
+        health = HealthBody(CONTRACT, "ok", __version__, pool.workers_info, pool.queue_info)
+        return json_response(msgspec.json.encode(health))
+
+    async def show_openapi(_request: Request) -> Response:
+        return json_response(openapi_json)
+
+    app = Starlette(
+        routes=[
+            Route("/v1/measure", MeasureEndpoint(settings, pool, capabilities), methods=["POST"]),
+            Route("/v1/tools", list_tools, methods=["GET"]),
+            Route("/v1/health", report_health, methods=["GET"]),
+            Route("/openapi.json", show_openapi, methods=["GET"]),
+        ],
+        exception_handlers={
+            RequestError: answer_request_error,
+            HTTPException: answer_routing_error,
+            ClientDisconnect: answer_disconnect,
+            Exception: answer_fault,
+        },
+    )
+    app.router.redirect_slashes = False
+    return app
 
 
-class App:
-    """An ASGI application."""
+def json_response(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(body, status, headers, media_type="application/json")
 
-    def __init__(self, settings: Settings, pool: Pool, described: Described) -> None:
-        self._pool = pool
-        limits = Limits(settings.max_bytes, settings.max_pixels, MAX_REGIONS, MAX_TOOLS)
-        self._tools = msgspec.json.encode(
-            ToolsBody(CONTRACT, __version__, described.tools, described.measurements, limits)
-        )
-        self._openapi = msgspec.json.encode(build_openapi())
-        self._routes: dict[str, tuple[str, Handler]] = {
-            "/v1/measure": ("POST", MeasureCall(settings, pool, described)),
-            "/v1/tools": ("GET", self._list_tools),
-            "/v1/health": ("GET", self._report_health),
-            "/openapi.json": ("GET", self._show_openapi),
-        }
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        try:
-            await self._find_handler(scope)(scope, receive, send)
-        except Refusal as refusal:
-            write(logging.INFO, "refused", path=scope["path"], code=refusal.code, reason=refusal.message)
-            await send_refusal(send, refusal)
-        except Disconnected:
-            write(logging.INFO, "client hung up", path=scope["path"])
-        except Exception:
-            write(logging.ERROR, "failed", path=scope["path"])
-            await send_refusal(send, Refusal("INTERNAL", "The sidecar failed; its log says why"))
+def answer_request_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)  # noqa: S101 - Starlette's handlers are typed with Exception
+    write(logging.INFO, "request rejected", path=request.url.path, code=error.code, reason=error.message)
+    headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
+    body = msgspec.json.encode(ErrorBody(Problem(error.code, error.message)))
+    return json_response(body, STATUS[error.code], headers)
 
-    def _find_handler(self, scope: Message) -> Handler:
-        path, method = scope["path"], scope["method"]
-        if path not in self._routes:
-            raise Refusal("NOT_FOUND", f"No such call: {path}")
-        expected, handler = self._routes[path]
-        if method != expected:
-            raise Refusal("METHOD_NOT_ALLOWED", f"Expected {expected} for {path} but received {method}")
-        return handler
 
-    async def _list_tools(self, _scope: Message, _receive: Receive, send: Send) -> None:
-        await send_json(send, self._tools)
+def answer_routing_error(request: Request, error: Exception) -> Response:
+    path = request.url.path
+    if isinstance(error, HTTPException) and error.status_code == STATUS["METHOD_NOT_ALLOWED"]:
+        expected = (error.headers or {}).get("Allow", "another method")
+        message = f"Expected {expected} for {path} but received {request.method}"
+        return answer_request_error(request, RequestError("METHOD_NOT_ALLOWED", message))
+    return answer_request_error(request, RequestError("NOT_FOUND", f"No such endpoint: {path}"))
 
-    async def _report_health(self, _scope: Message, _receive: Receive, send: Send) -> None:
-        body = HealthBody(CONTRACT, "ok", __version__, self._pool.workers_info, self._pool.queue_info)
-        await send_json(send, body)
 
-    async def _show_openapi(self, _scope: Message, _receive: Receive, send: Send) -> None:
-        await send_json(send, self._openapi)
+def answer_disconnect(request: Request, _error: Exception) -> Response:
+    """The response is discarded: the connection is closed."""
+    write(logging.INFO, "client disconnected", path=request.url.path)
+    return Response(status_code=400)
+
+
+def answer_fault(_request: Request, _error: Exception) -> Response:
+    """Starlette raises the error again after this answer, and uvicorn logs it."""
+    body = msgspec.json.encode(ErrorBody(Problem("INTERNAL", "The sidecar failed; see its log")))
+    return json_response(body, STATUS["INTERNAL"])

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 CONTRACT: Final = 1
 MEDIA_TYPE = "application/vnd.agentic-iqa.measure"
-WHOLE_PICTURE = "Global"
+WHOLE_IMAGE = "Global"
 MAX_REGIONS = 32
 MAX_TOOLS = 256
 
@@ -22,7 +22,7 @@ ToolErrorCode = Literal[
     "TOOL_CRASHED",
     "TOOL_FAILED",
 ]
-RefusalCode = Literal[
+RequestErrorCode = Literal[
     "BAD_FRAME",
     "BAD_HEADER",
     "NOT_FOUND",
@@ -38,7 +38,7 @@ RefusalCode = Literal[
     "BUSY",
     "INTERNAL",
 ]
-STATUS: dict[RefusalCode, int] = {
+STATUS: dict[RequestErrorCode, int] = {
     "BAD_FRAME": 400,
     "BAD_HEADER": 400,
     "NOT_FOUND": 404,
@@ -61,10 +61,10 @@ Box = tuple[NotNegative, NotNegative, Positive, Positive]
 Milliseconds = Annotated[float, Meta(ge=0)]
 
 
-class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault of ours
-    """The call cannot be answered; becomes an HTTP status with an ErrorBody."""
+class RequestError(Exception):
+    """The request cannot be answered; becomes an HTTP status with an ErrorBody."""
 
-    def __init__(self, code: RefusalCode, message: str, retry_after: int | None = None) -> None:
+    def __init__(self, code: RequestErrorCode, message: str, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -82,6 +82,7 @@ class ToolCall(Wire, frozen=True):
     name: str
     region: str
     map: bool
+    grid: bool = False
 
 
 class Header(Wire, frozen=True):
@@ -105,7 +106,7 @@ class ToolProblem(Wire, frozen=True):
 
 
 class Problem(Wire, frozen=True):
-    code: RefusalCode
+    code: RequestErrorCode
     message: str
 
 
@@ -135,7 +136,7 @@ class MeasurementsEvent(Event, frozen=True, tag="measurements"):
     version: str
     time_ms: Milliseconds
     error: ToolProblem | None
-    # Filled in by the server as the line leaves; a worker does not know when the request came.
+    # Set by the server when it sends the line; a worker does not know when the request arrived.
     elapsed_ms: Milliseconds = 0.0
 
 
@@ -155,6 +156,8 @@ class ToolEvent(Event, frozen=True, tag="tool"):
     version: str
     time_ms: Milliseconds
     map: LocalMap | None
+    # The local map in 3 × 3 cells, row by row from the upper left: 0 (nothing wrong) to 1 (as bad as the map can show).
+    grid: Annotated[list[Annotated[float, Meta(ge=0, le=1)]], Meta(min_length=9, max_length=9)] | None
     error: ToolProblem | None
     elapsed_ms: Milliseconds = 0.0
 
@@ -170,11 +173,11 @@ class ErrorEvent(Event, frozen=True, tag="error"):
 AnyEvent = ImageEvent | MeasurementsEvent | ToolEvent | EndEvent | ErrorEvent
 
 
-# ---- what can be run
+# ---- capabilities
 
 
 class ToolInfo(Wire, frozen=True):
-    """A tool that cannot be run, such as one whose weights are missing, is listed with the reason."""
+    """A tool that cannot run, for example because its weights are missing, is listed with the reason."""
 
     name: str
     version: str
@@ -217,7 +220,7 @@ class ToolsBody(Wire, frozen=True):
 
 
 class WorkersInfo(Wire, frozen=True):
-    """`replaced` counts the workers lost to a timeout, a crash or a client that hung up."""
+    """`replaced` counts the workers lost to a timeout, a crash or a disconnect."""
 
     total: Positive
     busy: NotNegative

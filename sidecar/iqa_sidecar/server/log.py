@@ -1,4 +1,4 @@
-"""The log: one JSON object a line on standard error, for the sidecar's own events and for those of its libraries."""
+"""Logs JSON lines to standard error, for the sidecar's own events and those of its libraries."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ def configure_log(level: str) -> None:
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("asyncio", "uvicorn"):
-        # Their chatter about starting and stopping.
         logging.getLogger(library).setLevel(logging.WARNING)
 
 
 def write(level: int, event: str, **fields: object) -> None:
-    """Called while an exception is handled, an error takes its traceback along."""
+    """From level ERROR on, adds the traceback of the exception that is being handled."""
     logger.log(level, event, exc_info=level >= logging.ERROR, extra={"fields": fields})
 
 

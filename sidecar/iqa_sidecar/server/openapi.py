@@ -26,7 +26,9 @@ FRAME = (
     "One frame: uint32 big-endian length N of the header; N bytes of UTF-8 JSON, a `Header`; "
     "`image_bytes` bytes of the image file; `reference_bytes` bytes of the reference file."
 )
-STREAM = "A line as each tool ends: `image` first, then what was asked in its order, `end` or `error` last."
+STREAM = (
+    "A line when each tool ends: `image` first, then the results in the order of the request, `end` or `error` last."
+)
 
 
 def build_openapi() -> dict[str, Any]:
@@ -37,7 +39,7 @@ def build_openapi() -> dict[str, Any]:
         "info": {"title": "agentic-iqa sidecar", "version": __version__, "license": {"name": "Apache-2.0"}},
         "paths": {
             "/v1/measure": {"post": _describe_measure()},
-            "/v1/tools": {"get": _describe_get("What can be run, with versions and limits", ToolsBody)},
+            "/v1/tools": {"get": _describe_get("Tools and measurements with versions, and limits", ToolsBody)},
             "/v1/health": {"get": _describe_get("Workers and queue", HealthBody)},
             "/openapi.json": {
                 "get": {
@@ -57,7 +59,7 @@ def _describe_measure() -> dict[str, Any]:
     line = {"oneOf": [_refer_to(event) for event in EVENTS]}
     answer = {"description": STREAM, "content": {"application/x-ndjson": {"schema": line}}}
     return {
-        "summary": "Measure a picture and run tools on it",
+        "summary": "Measure an image and run tools on it",
         "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": frame}}},
         "responses": {"200": answer}
         | {str(status): _describe_error(status) for status in sorted(set(STATUS.values()))},

@@ -1,4 +1,4 @@
-"""The serving process: starts the pool, listens, says so on standard output, and drains when told to end."""
+"""Starts the pool, listens, prints the address on standard output, and drains on a signal."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import uvicorn
+from starlette.applications import Starlette
 
 from ..settings import Settings
 from ..workers.pool import Pool
-from .app import App
+from .app import build_app
 
 
 async def serve(settings: Settings) -> None:
     pool = Pool(settings)
     try:
-        described = await pool.start()
+        capabilities = await pool.start()
         with _bind(settings.host, settings.port) as listener:
-            server = _create_server(App(settings, pool, described), settings)
+            server = _create_server(build_app(settings, pool, capabilities), settings)
             _end_on_request(server, settings)
             await server.serve(sockets=[listener])
     finally:
@@ -40,12 +41,12 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn's own would raise the signal again after draining, so that a clean end had no exit code 0.
+        # uvicorn's version raises the signal again after draining, so a clean exit would not have exit code 0.
         yield
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """Bound before serving, so that a port chosen by the kernel is known."""
+    """Binds before serving, so that a port chosen by the kernel is known."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, because asyncio sets TCP_NODELAY only on such sockets; without it every answer waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -54,7 +55,7 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _create_server(app: App, settings: Settings) -> Server:
+def _create_server(app: Starlette, settings: Settings) -> Server:
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -64,7 +65,7 @@ def _create_server(app: App, settings: Settings) -> Server:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Longer than clients keep idle connections, so that none sends into one we are closing.
+        # Longer than clients keep idle connections, so that none sends into a closing one.
         timeout_keep_alive=75,
         timeout_graceful_shutdown=settings.grace,
     )
@@ -84,9 +85,9 @@ def _end_on_request(server: Server, settings: Settings) -> None:
 
 
 def _wait_for_stdin(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
-    # Not through sys.stdin, whose lock a thread blocked in a read would hold while the interpreter shuts down.
+    # Not sys.stdin: a thread blocked in its read would hold its lock while the interpreter shuts down.
     while os.read(0, 4096):
         pass
-    # A closed loop is already where we want to go.
+    # The loop is already closed: nothing left to stop.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(end)

@@ -1,4 +1,4 @@
-"""The first function of a worker process, apart from it so that the server can name it without importing numpy."""
+"""The entry point of a worker process, in its own module so that the server need not import numpy."""
 
 import socket
 

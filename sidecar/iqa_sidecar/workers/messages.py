@@ -1,6 +1,6 @@
-"""What the server and a worker say to each other: length-prefixed msgpack over a socket pair, one reply per command.
+"""Messages between the server and a worker: length-prefixed msgpack over a socket pair, one reply per command.
 
-The server drives: a worker only ever acts on a command, so that not sending the next one is how a request is cancelled.
+A worker acts only on commands, so a request is cancelled by not sending the next one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from ..server.contract import Box, MeasurementsEvent, MeasurementsInfo, RefusalCode, ToolEvent, ToolInfo
+from ..server.contract import Box, MeasurementsEvent, MeasurementsInfo, RequestErrorCode, ToolEvent, ToolInfo
 
 PREFIX = struct.Struct(">I")
 
@@ -20,39 +20,40 @@ class Message(msgspec.Struct, frozen=True, tag=True):
 
 
 class Load(Message, frozen=True):
-    """Decode and keep the files that follow this message as raw bytes, image first. Replies Loaded or Refused."""
+    """Decode and keep the files that follow this message as raw bytes, image first. Replies Loaded or Rejected."""
 
     image_bytes: int
     reference_bytes: int
     regions: dict[str, Box]
     jpeg_quality: int | None
     max_pixels: int
-    # What will be asked for: a tool with something to load begins with it at once.
+    # Tools that will run: those with a network start to load it at once.
     tools: list[str]
 
 
 class Measure(Message, frozen=True):
-    """Replies with the line for the client. `last`: nothing further is asked of this region."""
+    """Replies with the line for the client. `last`: the last command about this region."""
 
     region: str
     last: bool
 
 
 class Run(Message, frozen=True):
-    """Replies with the line for the client. `last`: nothing further is asked of this region."""
+    """Replies with the line for the client. `last`: the last command about this region."""
 
     tool: str
     region: str
     map: bool
+    grid: bool
     last: bool
 
 
 class Describe(Message, frozen=True):
-    """Replies Described."""
+    """Replies Capabilities."""
 
 
 class Drop(Message, frozen=True):
-    """Forget the pictures and give the memory back. The only command without a reply: nobody waits for it."""
+    """Free the images. The only command without a reply."""
 
 
 class Loaded(Message, frozen=True):
@@ -62,18 +63,18 @@ class Loaded(Message, frozen=True):
     decode_ms: float
 
 
-class Refused(Message, frozen=True):
-    code: RefusalCode
+class Rejected(Message, frozen=True):
+    code: RequestErrorCode
     message: str
 
 
-class Described(Message, frozen=True):
+class Capabilities(Message, frozen=True):
     tools: list[ToolInfo]
     measurements: MeasurementsInfo
 
 
 class Failed(Message, frozen=True):
-    """The worker itself is at fault; `message` is the traceback."""
+    """A fault of the worker; `message` is the traceback."""
 
     message: str
 
@@ -87,7 +88,7 @@ class Ran(Message, frozen=True):
 
 
 Command = Load | Measure | Run | Describe | Drop
-Reply = Loaded | Refused | Measured | Ran | Described | Failed
+Reply = Loaded | Rejected | Measured | Ran | Capabilities | Failed
 
 _encoder = msgspec.msgpack.Encoder()
 _command_decoder: msgspec.msgpack.Decoder[Command] = msgspec.msgpack.Decoder(Command)

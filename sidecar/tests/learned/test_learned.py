@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.learned import model_files, predictors
-from iqa_sidecar.learned.features import MEASURED, measured_row, row_of
-from iqa_sidecar.learned.kernel_ridge import Kernel, KernelMachine, squared_distances
-from iqa_sidecar.learned.pair_features import COMPARED, compare_pictures
+from iqa_sidecar.learned.features import MEASUREMENT_FACTORS, measurement_features, transform_measurements
+from iqa_sidecar.learned.kernel_ridge import Kernel, KernelRidge, squared_distances
+from iqa_sidecar.learned.pair_features import PAIR_FEATURES, compare_images
 from iqa_sidecar.measurements import CATALOGUE
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import ToolError
@@ -35,14 +35,14 @@ LEVELS = {"blur": (0.8, 1.6, 3.2, 6), "noise": (6, 14, 30, 60), "jpeg": (60, 25,
 @pytest.fixture(autouse=True)
 def _there() -> None:
     for name in LEARNED:
-        obstacle = TOOLS[name].find_obstacle()
+        obstacle = TOOLS[name].unavailable_reason()
         if obstacle is not None:
             pytest.skip(obstacle)
 
 
 def score(name: str, pixels: images.Pixels, reference: images.Pixels | None = None) -> float:
-    other = None if reference is None else Picture(reference)
-    return run_tool(TOOLS[name], Pair(Picture(pixels), other), False).value
+    other = None if reference is None else Image(reference)
+    return run_tool(TOOLS[name], Pair(Image(pixels), other), False).value
 
 
 @pytest.mark.parametrize("name", LEARNED_FR)
@@ -69,7 +69,7 @@ def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_odd_pictures_have_a_score_on_the_scale_or_are_refused(name: str) -> None:
+def test_odd_images_have_a_score_on_the_scale_or_are_refused(name: str) -> None:
     odd = {
         "black": images.flat(0),
         "white": images.flat(255),
@@ -90,7 +90,7 @@ def score_or_refusal(name: str, pixels: images.Pixels, reference: images.Pixels 
         return error.code
 
 
-def test_a_picture_of_one_tone_has_no_quality_of_its_own() -> None:
+def test_an_image_of_one_tone_has_no_quality_of_its_own() -> None:
     with pytest.raises(ToolError, match="not defined"):
         score("LiteIQA", images.flat(128))
 
@@ -109,47 +109,47 @@ def test_what_is_wrong_is_seen_first(beside: bool) -> None:
         right = 0
         for seed in SEEDS:
             photo = images.photo(seed)
-            found = predictors.find_strengths(
-                Pair(Picture(DAMAGES[kind](photo, level)), Picture(photo) if beside else None)
+            found = predictors.detect_distortions(
+                Pair(Image(DAMAGES[kind](photo, level)), Image(photo) if beside else None)
             )
             right += max(found, key=lambda name: found[name] or 0) == predictors.measurement_name(category)
         assert right >= (8 if beside else 7), category
 
 
-def test_strengths_are_silent_where_nothing_was_fitted_or_the_picture_is_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strengths_are_silent_where_nothing_was_fitted_or_the_image_is_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [predictors.measurement_name(category) for category in predictors.CATEGORIES]
-    assert predictors.find_strengths(Pair(Picture(images.photo(1)[:16, :16]))) == dict.fromkeys(names)
-    monkeypatch.setattr(predictors, "find_fitted", lambda _name: None)
-    assert predictors.find_strengths(Pair(Picture(images.photo(1)))) == dict.fromkeys(names)
-    assert "nr_graded.npz" in (predictors.find_obstacle(predictors.ALONE_FILE) or "")
+    assert predictors.detect_distortions(Pair(Image(images.photo(1)[:16, :16]))) == dict.fromkeys(names)
+    monkeypatch.setattr(predictors, "find_model_file", lambda _name: None)
+    assert predictors.detect_distortions(Pair(Image(images.photo(1)))) == dict.fromkeys(names)
+    assert "nr_graded.npz" in (predictors.unavailable_reason(predictors.NR_GRADED_FILE) or "")
 
 
 def test_a_configured_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packaged = model_files.find_fitted(predictors.BESIDE_FILE)
+    packaged = model_files.find_model_file(predictors.FR_GRADED_FILE)
     assert packaged is not None
     monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path))
-    assert model_files.find_fitted(predictors.BESIDE_FILE) == packaged
-    (tmp_path / predictors.BESIDE_FILE).write_bytes(packaged.read_bytes())
-    assert model_files.find_fitted(predictors.BESIDE_FILE) == tmp_path / predictors.BESIDE_FILE
-    assert model_files.find_fitted("nothing.npz") is None
+    assert model_files.find_model_file(predictors.FR_GRADED_FILE) == packaged
+    (tmp_path / predictors.FR_GRADED_FILE).write_bytes(packaged.read_bytes())
+    assert model_files.find_model_file(predictors.FR_GRADED_FILE) == tmp_path / predictors.FR_GRADED_FILE
+    assert model_files.find_model_file("nothing.npz") is None
 
 
 def test_a_configured_folder_that_is_not_there_is_no_reason_to_take_the_packaged_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They may have learned from the very pictures that a benchmark holds out."""
+    """They may have learned from the very images that a benchmark holds out."""
     monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path / "mistyped"))
-    assert model_files.find_fitted(predictors.BESIDE_FILE) is None
-    assert predictors.find_obstacle(predictors.BESIDE_FILE) == "the fitted file fr_graded.npz is not there"
+    assert model_files.find_model_file(predictors.FR_GRADED_FILE) is None
+    assert predictors.unavailable_reason(predictors.FR_GRADED_FILE) == "the fitted file fr_graded.npz is not there"
 
 
 def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_sidecar: StartSidecar, image: bytes, reference: bytes
 ) -> None:
-    packaged = model_files.find_fitted(predictors.BESIDE_FILE)
+    packaged = model_files.find_model_file(predictors.FR_GRADED_FILE)
     assert packaged is not None
     monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path))
-    (tmp_path / predictors.BESIDE_FILE).write_bytes(packaged.read_bytes()[:-1000])
+    (tmp_path / predictors.FR_GRADED_FILE).write_bytes(packaged.read_bytes()[:-1000])
     sidecar = start_sidecar("--workers", "1")
     tools = {tool["name"]: tool for tool in sidecar.client.get("/v1/tools").json()["tools"]}
     assert (tools["PanelIQA"]["available"], tools["PanelIQA-R"]["available"]) == (False, True)
@@ -157,29 +157,29 @@ def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
     _first, measured, _end = sidecar.measure(image, reference, measurements=["Global"])
     assert measured["error"] is None
     assert measured["values"]["edge_width_px"] is not None
-    assert measured["values"]["seen_blurs"] is None
+    assert measured["values"]["detected_blurs"] is None
 
 
 def test_fitted_files_are_small_and_hold_no_code() -> None:
-    for name in (*predictors.ALONE_FILES, predictors.BESIDE_FILE, predictors.RATED_FILE):
-        path = model_files.find_fitted(name)
+    for name in (*predictors.NR_FILES, predictors.FR_GRADED_FILE, predictors.FR_TID2013_FILE):
+        path = model_files.find_model_file(name)
         assert path is not None
         assert path.stat().st_size <= 2_000_000
-        assert all(array.dtype != object for array in model_files.read_fitted(path).values())
+        assert all(array.dtype != object for array in model_files.read_model_file(path).values())
 
 
 def test_inputs_name_measurements_that_exist_and_leave_gaps_open() -> None:
-    assert set(MEASURED) <= {row.name for row in CATALOGUE}
-    row = measured_row(Picture(images.photo(2)))
-    assert row.shape == (len(MEASURED),)
-    assert np.isnan(row_of(dict.fromkeys(MEASURED))).all()
+    assert set(MEASUREMENT_FACTORS) <= {row.name for row in CATALOGUE}
+    row = measurement_features(Image(images.photo(2)))
+    assert row.shape == (len(MEASUREMENT_FACTORS),)
+    assert np.isnan(transform_measurements(dict.fromkeys(MEASUREMENT_FACTORS))).all()
 
 
-def test_comparisons_are_zero_shifts_for_equal_pictures_and_finite_for_strange_ones() -> None:
+def test_comparisons_are_zero_shifts_for_equal_images_and_finite_for_strange_ones() -> None:
     photo = images.photo(4)
-    same = dict(zip(COMPARED, compare_pictures(Pair(Picture(photo), Picture(photo.copy()))), strict=True))
+    same = dict(zip(PAIR_FEATURES, compare_images(Pair(Image(photo), Image(photo.copy()))), strict=True))
     assert same["luma_shift"] == same["error_fine"] == same["lost_0"] == same["added_0"] == 0
-    strange = compare_pictures(Pair(Picture(images.flat(0)), Picture(images.flat(255))))
+    strange = compare_images(Pair(Image(images.flat(0)), Image(images.flat(255))))
     assert np.isfinite(strange).all()
 
 
@@ -187,8 +187,8 @@ def test_a_machine_returns_what_its_landmarks_were_taught() -> None:
     landmarks = np.array([[0, 0, 0], [4, 0, 1], [0, 4, 2]], np.float32)
     kernel = Kernel(np.array([0, 2]), np.array([2, 2], np.float32), 2)
     labels = np.array([[1], [2], [4]], np.float32)
-    weights = np.linalg.solve(kernel.compare(landmarks, landmarks), labels - 3)
-    machine = KernelMachine(kernel, landmarks, weights.astype(np.float32), np.array([3], np.float32))
+    weights = np.linalg.solve(kernel.evaluate(landmarks, landmarks), labels - 3)
+    machine = KernelRidge(kernel, landmarks, weights.astype(np.float32), np.array([3], np.float32))
     np.testing.assert_allclose(machine.predict(landmarks), labels, atol=1e-5)
     # Far from all that it learned, it says the middle.
     np.testing.assert_allclose(machine.predict(np.full((1, 3), 99, np.float32)), [[3]], atol=1e-5)
@@ -199,28 +199,28 @@ def test_likeness_is_a_mean_over_groups_with_the_kernels_own_tails() -> None:
     rows, landmarks = np.array([[0, 0, 0]], np.float32), np.array([[3, 4, 2]], np.float32)
     kernel = Kernel(np.array([0, 2]), np.array([0.1, 0.5], np.float32), 3, exponent=1.5)
     expected = ((np.exp(-0.1 * 5**1.5) + np.exp(-0.5 * 2**1.5)) / 2) ** 3
-    assert kernel.compare(rows, landmarks).item() == pytest.approx(expected, rel=1e-5)
+    assert kernel.evaluate(rows, landmarks).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_judge_is_asked_for_what_looks_like_its_lessons() -> None:
-    assert predictors.blend_judges(2.0, 4.0, -0.2) == 2
-    assert predictors.blend_judges(2.0, 4.0, 1.3) == 4
-    assert predictors.blend_judges(2.0, 4.0, 0.5) == 3
+    assert predictors.blend_by_domain(2.0, 4.0, -0.2) == 2
+    assert predictors.blend_by_domain(2.0, 4.0, 1.3) == 4
+    assert predictors.blend_by_domain(2.0, 4.0, 0.5) == 3
     # A little doubt moves little.
-    assert 2 < predictors.blend_judges(2.0, 4.0, 0.1) < 2.1
-    assert predictors.blend_judges([0.0, 7.0], [0.0, 7.0], 0.5).tolist() == [1, 5]
+    assert 2 < predictors.blend_by_domain(2.0, 4.0, 0.1) < 2.1
+    assert predictors.blend_by_domain([0.0, 7.0], [0.0, 7.0], 0.5).tolist() == [1, 5]
 
 
 def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> None:
     seen = {**dict.fromkeys(predictors.CATEGORIES, 0.0), "Compression": 2.0, "Blurs": 1.0}
-    worse, milder = (predictors.weigh_by_loss(seen, quality) for quality in (1.5, 4.9))
+    worse, milder = (predictors.rescale_by_quality_loss(seen, quality) for quality in (1.5, 4.9))
     assert worse["Compression"] > 2 > milder["Compression"] > 0
     for moved in (worse, milder):
         assert moved["Blurs"] == pytest.approx(moved["Compression"] / 2)
-    assert max(predictors.weigh_by_loss(dict.fromkeys(predictors.CATEGORIES, 0.01), 1).values()) < 0.2
+    assert max(predictors.rescale_by_quality_loss(dict.fromkeys(predictors.CATEGORIES, 0.01), 1).values()) < 0.2
 
 
 @pytest.mark.parametrize("lead", ["Brightness change", "Contrast"])
 def test_what_structure_does_not_show_keeps_its_strength(lead: str) -> None:
     seen = {**dict.fromkeys(predictors.CATEGORIES, 0.5), lead: 3.0}
-    assert predictors.weigh_by_loss(seen, 5.0) == seen
+    assert predictors.rescale_by_quality_loss(seen, 5.0) == seen

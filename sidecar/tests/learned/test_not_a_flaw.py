@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.learned import predictors
 
 from .. import images
@@ -20,13 +20,13 @@ MODERATE = 2
 
 @pytest.fixture(autouse=True)
 def _there() -> None:
-    obstacle = predictors.find_obstacle(*predictors.ALONE_FILES)
+    obstacle = predictors.unavailable_reason(*predictors.NR_FILES)
     if obstacle is not None:
         pytest.skip(obstacle)
 
 
 def strength(category: str, pixels: Pixels) -> float:
-    found = predictors.find_strengths(Pair(Picture(pixels)))[predictors.measurement_name(category)]
+    found = predictors.detect_distortions(Pair(Image(pixels)))[predictors.measurement_name(category)]
     assert found is not None
     return found
 
@@ -87,7 +87,7 @@ def test_black_and_white_is_no_colour_error_and_costs_little(seed: int) -> None:
     photo = images.photo(seed, 384, 512)
     gray = without_colour(photo)
     assert strength("Color distortions", gray) < MODERATE
-    in_colour, without = (predictors.see_alone(Picture(pixels)).quality for pixels in (photo, gray))
+    in_colour, without = (predictors.predict_no_reference(Image(pixels)).quality for pixels in (photo, gray))
     assert without > in_colour - 0.8
 
 
@@ -95,6 +95,6 @@ def test_black_and_white_is_no_colour_error_and_costs_little(seed: int) -> None:
 def test_in_black_and_white_a_flaw_is_still_one(seed: int) -> None:
     photo = images.photo(seed, 384, 512)
     for category, flawed in (("Blurs", images.blur(photo, 4)), ("Noise", images.noise(photo, 60))):
-        found = predictors.find_strengths(Pair(Picture(without_colour(flawed))))
+        found = predictors.detect_distortions(Pair(Image(without_colour(flawed))))
         assert max(found, key=lambda name: found[name] or 0) == predictors.measurement_name(category)
         assert strength(category, without_colour(flawed)) >= MODERATE

@@ -3,13 +3,11 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
 from ..images import Pixels
-
-SEEDS = range(1, 11)
 
 
 def photo(seed: int) -> Pixels:
@@ -17,7 +15,7 @@ def photo(seed: int) -> Pixels:
 
 
 def value(name: str, pixels: Pixels) -> float:
-    measured = measure(Picture(pixels), None)[name]
+    measured = measure(Image(pixels), None)[name]
     assert measured is not None
     return measured
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
 from ..images import Pixels
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -23,8 +24,8 @@ def test_stretching_leaves_gaps_and_compression_does_not() -> None:
     assert value("banding", images.jpeg(photo(1), 10)) < 0.05
 
 
-def test_small_pictures_have_none() -> None:
-    assert measure(Picture(photo(1)[:100, :100]), None)["banding"] is None
+def test_small_images_have_none() -> None:
+    assert measure(Image(photo(1)[:100, :100]), None)["banding"] is None
 
 
 def quantise(pixels: Pixels, step: int) -> Pixels:

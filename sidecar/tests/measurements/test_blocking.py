@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -30,7 +31,7 @@ def test_other_distortions_have_no_grid(seed: int) -> None:
 
 
 def test_quality_of_the_file_or_the_caller() -> None:
-    file = Picture.decode(images.jpeg_file(photo(1), 40), 10**7)
+    file = Image.decode(images.jpeg_file(photo(1), 40), 10**7)
     assert measure(file, None)["jpeg_quality"] == 40
     assert measure(file, 85)["jpeg_quality"] == 85
-    assert measure(Picture(np.asarray(file.bgr)), None)["jpeg_quality"] is None
+    assert measure(Image(np.asarray(file.bgr)), None)["jpeg_quality"] is None

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
 from ..images import Pixels
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -25,9 +26,9 @@ def test_cast_rises_with_coloured_light(hue: tuple[float, float, float], seed: i
     assert_rises("color_cast", [light(plain, hue, strength) for strength in (0.08, 0.16, 0.24, 0.32, 0.4)])
 
 
-def test_grey_pictures_have_no_cast() -> None:
+def test_grey_images_have_no_cast() -> None:
     assert value("color_cast", saturate(photo(1), 0)) < 0.5
-    assert measure(Picture(images.flat(128)), None)["color_cast"] is None
+    assert measure(Image(images.flat(128)), None)["color_cast"] is None
 
 
 def test_a_coloured_subject_is_no_cast() -> None:

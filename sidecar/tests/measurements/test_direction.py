@@ -2,18 +2,19 @@
 
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_isotropic_pictures_have_no_direction(seed: int) -> None:
+def test_isotropic_images_have_no_direction(seed: int) -> None:
     sharp = photo(seed)
     for pixels in (sharp, images.blur(sharp, 1), images.blur(sharp, 4), images.noise(sharp, 15)):
-        values = measure(Picture(pixels), None)
+        values = measure(Image(pixels), None)
         assert values["blur_anisotropy"] is not None
         assert values["blur_anisotropy"] < 0.25
         assert values["blur_direction_deg"] is None
@@ -32,7 +33,7 @@ def test_the_length_follows_the_motion(seed: int) -> None:
     lengths = (7, 9, 12, 16)
     values = assert_rises("motion_blur_px", [images.motion_blur(sharp, length, 20) for length in lengths])
     assert values == pytest.approx(lengths, rel=0.4)
-    assert measure(Picture(sharp), None)["motion_blur_px"] is None
+    assert measure(Image(sharp), None)["motion_blur_px"] is None
 
 
 @pytest.mark.parametrize("degrees", [0, 30, 60, 90, 135, 160])

@@ -6,7 +6,8 @@ import pytest
 
 from .. import images
 from ..images import Pixels
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 SIGMAS = (0.6, 1, 1.5, 2.2, 3.2, 4.5, 6)
 
@@ -18,20 +19,20 @@ def test_width_rises_with_blur(name: str, seed: int) -> None:
     assert_rises(name, [sharp, *(images.blur(sharp, sigma) for sigma in SIGMAS)])
 
 
-def test_a_picture_longer_than_16_bits_is_measured_too() -> None:
-    ribbon = np.tile(images.blur(step_picture()[:64], 2), (1, 70, 1))
+def test_an_image_longer_than_16_bits_is_measured_too() -> None:
+    ribbon = np.tile(images.blur(step_image()[:64], 2), (1, 70, 1))
     assert ribbon.shape[1] > 2**15
     assert value("edge_width_px", ribbon) == pytest.approx(value("edge_width_px", ribbon[:, :5120]), rel=0.05)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 2.0, 4.0])
 def test_width_of_a_blurred_step_is_that_of_its_gaussian(sigma: float) -> None:
-    blurred = images.blur(step_picture(), sigma)
+    blurred = images.blur(step_image(), sigma)
     assert value("edge_width_px", blurred) == pytest.approx(2.563 * sigma, rel=0.1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_width_grows_with_the_picture(seed: int) -> None:
+def test_width_grows_with_the_image(seed: int) -> None:
     small = images.blur(photo(seed), 1)
     large = np.asarray(cv2.resize(small, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), np.uint8)
     assert value("edge_width_px", large) == pytest.approx(2 * value("edge_width_px", small), rel=0.2)
@@ -62,7 +63,7 @@ def test_halo_rises_with_sharpening_and_not_with_blur(seed: int) -> None:
     assert value("halo", images.blur(sharp, 2)) < 0.05
 
 
-def step_picture() -> Pixels:
+def step_image() -> Pixels:
     """Squares of 64 pixels, two greys, tilted so that edges meet the pixel grid at all offsets."""
     rows, columns = np.indices((384, 512))
     turned = np.cos(0.3) * columns + np.sin(0.3) * rows, np.cos(0.3) * rows - np.sin(0.3) * columns

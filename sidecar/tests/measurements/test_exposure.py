@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
 from ..images import Pixels
-from .levels import SEEDS, assert_rises, photo
+from ..seeds import SEEDS
+from .levels import assert_rises, photo
 
 
 def test_known_histogram() -> None:
     pixels = np.vstack([images.flat(0, 10, 100), images.flat(255, 30, 100), images.flat(100, 60, 100)])
-    values = measure(Picture(pixels), None)
+    values = measure(Image(pixels), None)
     assert values["mean_luminance"] == pytest.approx(0.3 * 255 + 0.6 * 100)
     assert values["shadow_clipping"] == pytest.approx(0.1)
     assert values["highlight_clipping"] == pytest.approx(0.3)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import measure
 
 from .. import images
-from .levels import SEEDS, photo, value
+from ..seeds import SEEDS
+from .levels import photo, value
 
 QUALITIES = (92, 85, 75, 60, 45, 30, 20, 10)
 
@@ -26,4 +27,4 @@ def test_a_crop_moves_the_grid(seed: int) -> None:
 def test_pixels_that_were_never_compressed_show_none(seed: int) -> None:
     plain = photo(seed)
     for pixels in (plain, images.blur(plain, 2), images.noise(images.jpeg(plain, 40), 20)):
-        assert measure(Picture(pixels), None)["jpeg_quality_estimate"] is None
+        assert measure(Image(pixels), None)["jpeg_quality_estimate"] is None

@@ -1,11 +1,11 @@
-"""The whole set: complete, within its documented ranges, repeatable, and never NaN whatever the picture."""
+"""The whole set: complete, within its documented ranges, repeatable, and never NaN whatever the image."""
 
 import math
 
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Picture
+from iqa_sidecar.imaging.image import Image
 from iqa_sidecar.measurements import CATALOGUE, measure
 
 from .. import images
@@ -35,7 +35,7 @@ PICTURES: dict[str, Pixels] = {
 
 @pytest.mark.parametrize("kind", PICTURES)
 def test_every_value_is_in_its_range_or_null(kind: str) -> None:
-    values = measure(Picture(PICTURES[kind]), None)
+    values = measure(Image(PICTURES[kind]), None)
     assert list(values) == [measurement.name for measurement in CATALOGUE]
     for measurement in CATALOGUE:
         value = values[measurement.name]
@@ -45,7 +45,7 @@ def test_every_value_is_in_its_range_or_null(kind: str) -> None:
 
 
 def test_a_photo_has_every_value_but_those_that_do_not_apply() -> None:
-    values = measure(Picture(PHOTO), None)
+    values = measure(Image(PHOTO), None)
     assert {name for name, value in values.items() if value is None} == {
         "jpeg_quality",
         "jpeg_quality_estimate",
@@ -55,9 +55,9 @@ def test_a_photo_has_every_value_but_those_that_do_not_apply() -> None:
 
 
 def test_repeated_measurements_agree_to_the_last_bit() -> None:
-    first = measure(Picture(PHOTO), None)
-    # Kept alive, so that each picture lies elsewhere in memory.
-    copies = [Picture(PHOTO.copy()) for _ in range(4)]
+    first = measure(Image(PHOTO), None)
+    # Kept alive, so that each image lies elsewhere in memory.
+    copies = [Image(PHOTO.copy()) for _ in range(4)]
     assert all(measure(copy, None) == first for copy in copies)
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 from .. import images
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 SIGMAS = (3, 6, 10, 15, 22, 30)
-# No block of this picture is smooth; what is left of its texture adds to weak noise.
+# No block of this image is smooth; what is left of its texture adds to weak noise.
 TEXTURED = {7}
 
 

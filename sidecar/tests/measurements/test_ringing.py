@@ -6,7 +6,8 @@ import pytest
 
 from .. import images
 from ..images import Pixels
-from .levels import SEEDS, assert_rises, photo, value
+from ..seeds import SEEDS
+from .levels import assert_rises, photo, value
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -3,7 +3,8 @@
 import pytest
 
 from .. import images
-from .levels import SEEDS, assert_rises, photo
+from ..seeds import SEEDS
+from .levels import assert_rises, photo
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,9 +1,9 @@
-"""The maps of blur, noise and blockiness show where a part of the picture suffers, and how much."""
+"""The maps of blur, noise and blockiness show where a part of the image suffers, and how much."""
 
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.measurements import measure
 from iqa_sidecar.measurements.tile_maps import TOOLS
 from iqa_sidecar.metrics.registry import run_tool
@@ -11,8 +11,9 @@ from iqa_sidecar.metrics.tool import ToolError
 from tests.sidecar_process import Sidecar, call
 
 from .. import images
-from ..conftest import encode_picture
+from ..conftest import encode_image
 from ..images import Pixels
+from ..seeds import SEEDS
 from .levels import photo
 
 DISTORT = {
@@ -22,7 +23,7 @@ DISTORT = {
 }
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", DISTORT)
 def test_the_spoilt_half_is_darker(name: str, seed: int) -> None:
     spoilt = photo(seed).copy()
@@ -36,8 +37,8 @@ def test_the_spoilt_half_is_darker(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", DISTORT)
 def test_the_value_is_the_measurement(name: str) -> None:
-    result = run_tool(TOOLS[name], Pair(Picture(photo(1))), wants_map=False)
-    assert result.value == measure(Picture(photo(1)), None)[name]
+    result = run_tool(TOOLS[name], Pair(Image(photo(1))), wants_map=False)
+    assert result.value == measure(Image(photo(1)), None)[name]
     assert result.map is None
 
 
@@ -50,20 +51,20 @@ def test_odd_sizes_are_drawn(name: str, size: tuple[int, int]) -> None:
     assert drawn.max() <= 1
 
 
-def test_a_picture_without_edges_has_no_blur_to_show() -> None:
+def test_an_image_without_edges_has_no_blur_to_show() -> None:
     with pytest.raises(ToolError) as caught:
         draw("edge_width_px", images.flat(100))
     assert caught.value.code == "NOT_FINITE"
 
 
 def test_the_running_sidecar_draws_them(sidecar: Sidecar) -> None:
-    picture = encode_picture(240, 200)
-    _image, tool, _end = sidecar.measure(picture, tools=[call("noise_sigma", wants_map=True)])
+    image = encode_image(240, 200)
+    _image, tool, _end = sidecar.measure(image, tools=[call("noise_sigma", wants_map=True)])
     assert tool["error"] is None
     assert (tool["map"]["width"], tool["map"]["height"]) == (7, 6)
 
 
 def draw(name: str, pixels: Pixels) -> np.typing.NDArray[np.float32]:
-    result = run_tool(TOOLS[name], Pair(Picture(pixels)), wants_map=True)
+    result = run_tool(TOOLS[name], Pair(Image(pixels)), wants_map=True)
     assert result.map is not None
     return result.map

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture, Plane
+from iqa_sidecar.imaging.image import Image, Pair, Plane
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
 from .. import images
@@ -22,14 +22,14 @@ LEVELS: dict[str, tuple[Callable[..., Pixels], tuple[float, ...]]] = {
 
 def require(tool: str) -> None:
     """Skips where the tool's weights are missing: on a machine that was set up without a network."""
-    obstacle = TOOLS[tool].find_obstacle()
+    obstacle = TOOLS[tool].unavailable_reason()
     if obstacle is not None:
         pytest.skip(obstacle)
 
 
 def value(tool: str, image: Pixels, reference: Pixels | None = None) -> float:
     require(tool)
-    pair = Pair(Picture(image), None if reference is None else Picture(reference))
+    pair = Pair(Image(image), None if reference is None else Image(reference))
     return run_tool(TOOLS[tool], pair, wants_map=False).value
 
 
@@ -44,8 +44,8 @@ def assert_rising(values: Sequence[float]) -> None:
 
 
 def map_of(tool: str, image: Pixels, reference: Pixels) -> Plane:
-    """The whole picture's local map, which must lie in 0..1."""
-    local = run_tool(TOOLS[tool], Pair(Picture(image), Picture(reference)), wants_map=True).map
+    """The whole image's local map, which must lie in 0..1."""
+    local = run_tool(TOOLS[tool], Pair(Image(image), Image(reference)), wants_map=True).map
     assert local is not None
     assert local.dtype == np.float32
     assert local.min() >= 0

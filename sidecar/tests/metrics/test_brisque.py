@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics import brisque
 from iqa_sidecar.metrics.brisque import Regression, create_tool, features
 from iqa_sidecar.metrics.registry import TOOLS
 
 from .. import images
+from ..seeds import SEEDS
 from . import oracles
 from .levels import assert_rising, graded, value
 
@@ -21,12 +22,12 @@ def test_features_agree_with_the_direct_version(seed: int, height: int, width: i
     for image in (photo, images.blur(photo, 1.5), images.noise(photo, 12)):
         # Shapes are found in steps of 0.001.
         np.testing.assert_allclose(
-            features(Picture(image)), oracles.brisque_features(oracles.luma(image)), rtol=2e-3, atol=2e-3
+            features(Image(image)), oracles.brisque_features(oracles.luma(image)), rtol=2e-3, atol=2e-3
         )
 
 
-def test_a_black_picture_has_no_features() -> None:
-    assert np.isnan(features(Picture(images.flat(0)))).any()
+def test_a_black_image_has_no_features() -> None:
+    assert np.isnan(features(Image(images.flat(0)))).any()
 
 
 def test_the_regression_sums_its_kernels(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_values_are_clipped_to_0_and_100() -> None:
     nothing = np.zeros((1, 36), np.float32)
     for intercept, expected in ((-20.0, 0.0), (130.0, 100.0)):
         regression = Regression(nothing, np.zeros(1), intercept, 1.0, np.zeros(36), np.ones(36))
-        assert create_tool(regression).score(Pair(Picture(images.photo(1))), False).value == expected
+        assert create_tool(regression).score(Pair(Image(images.photo(1))), False).value == expected
 
 
 def test_the_installed_model_is_registered_and_reacts() -> None:
@@ -69,7 +70,7 @@ def test_the_installed_model_rises_with_visible_levels(distortion: str, seed: in
     assert_rising([value("BRISQUE", image) for image in graded(distortion, images.photo(seed, 384, 480))[3:]])
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_installed_model_rises_until_its_scale_ends(seed: int) -> None:
     photo = images.photo(seed, 384, 480)
     assert_rising([value("BRISQUE", image) for image in graded("noise", photo)[3:]])

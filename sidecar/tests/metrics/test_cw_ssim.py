@@ -1,4 +1,4 @@
-"""CW-SSIM against a direct version of the authors' steerable pyramid, level by level, and on shifted pictures."""
+"""CW-SSIM against a direct version of the authors' steerable pyramid, level by level, and on shifted images."""
 
 import math
 

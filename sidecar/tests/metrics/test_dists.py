@@ -1,12 +1,13 @@
-"""DISTS on small pictures, because it is slow: the authors' values, best value, symmetry, levels, largest picture."""
+"""DISTS on small images, because it is slow: the authors' values, best value, symmetry, levels, largest image."""
 
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import ToolError
 
 from .. import images
+from ..seeds import SEEDS
 from .levels import LEVELS, assert_rising, graded, require, value
 from .test_lpips import DISTORT
 
@@ -27,27 +28,27 @@ def test_agrees_with_the_authors_program(distortion: str, seed: int) -> None:
     assert value("DISTS", DISTORT[distortion](photo), photo) == pytest.approx(GOLDEN[distortion, seed], abs=2e-5)
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_identity_is_exactly_zero(seed: int) -> None:
     photo = images.photo(seed, 64, 64)
     assert value("DISTS", photo, photo.copy()) == 0
 
 
-def test_swapping_the_pictures_changes_nothing() -> None:
+def test_swapping_the_images_changes_nothing() -> None:
     photo = images.photo(1, 64, 80)
     for distorted in (images.blur(photo, 1.5), images.noise(photo, 12)):
         assert value("DISTS", distorted, photo) == value("DISTS", photo, distorted)
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("distortion", LEVELS)
 def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
     photo = images.photo(seed, 96, 96)
     assert_rising([value("DISTS", image, photo) for image in graded(distortion, photo)])
 
 
-def test_a_large_picture_is_refused() -> None:
+def test_a_large_image_is_refused() -> None:
     require("DISTS")
-    large = Picture(images.flat(10, 1001, 1000))
+    large = Image(images.flat(10, 1001, 1000))
     with pytest.raises(ToolError, match=r"at most 1000000 pixels but received 1000 × 1001; name a region"):
         run_tool(TOOLS["DISTS"], Pair(large, large), wants_map=False)

@@ -10,7 +10,7 @@ from ..images import Pixels
 from .direct import SCHARR, YIQ, Array, agree, channels, gradient, mix, shrink, viewing_factor
 from .levels import map_of, value
 
-# piq 0.8.0 fsim(data_range=255, chromatic=True) on the generated pictures; its YIQ matrix has other last digits.
+# piq 0.8.0 fsim(data_range=255, chromatic=True) on the generated images; its YIQ matrix has other last digits.
 PIQ = {"blurred": 0.867382, "noisy": 0.907554, "faded": 0.930309}
 
 
@@ -35,7 +35,7 @@ def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> N
         assert value("FSIM", distorted, photo) == pytest.approx(fsim(distorted, photo), abs=2e-5)
 
 
-def test_the_map_is_low_where_the_picture_suffered() -> None:
+def test_the_map_is_low_where_the_image_suffered() -> None:
     photo = images.photo(1, 512, 640)
     damaged = photo.copy()
     damaged[:, 320:] = images.noise(photo, 30)[:, 320:]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
 from .. import images
@@ -22,7 +22,7 @@ def test_the_map_is_half_the_size_and_low_where_edges_were_lost() -> None:
     photo = images.photo(1)
     damaged = photo.copy()
     damaged[:, 160:] = images.blur(photo, 3)[:, 160:]
-    result = run_tool(TOOLS["GMSD"], Pair(Picture(damaged), Picture(photo)), wants_map=True)
+    result = run_tool(TOOLS["GMSD"], Pair(Image(damaged), Image(photo)), wants_map=True)
     assert result.map is not None
     assert result.map.shape == (128, 160)
     assert result.map.min() >= 0

@@ -1,11 +1,11 @@
-"""HaarPSI against the direct float64 version and piq, for colour and gray pictures, and its local map."""
+"""HaarPSI against the direct float64 version and piq, for colour and gray images, and its local map."""
 
 import math
 
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
 from .. import images
@@ -13,7 +13,7 @@ from ..images import Pixels
 from .direct import YIQ, Array, agree, channels, conv2_same, mix, shrink
 from .levels import map_of, value
 
-# piq 0.8.0 haarpsi(data_range=255) on the generated pictures; its YIQ matrix has other last digits.
+# piq 0.8.0 haarpsi(data_range=255) on the generated images; its YIQ matrix has other last digits.
 PIQ = {1: (0.823647, 0.884193), 2: (0.834422, 0.875271)}
 
 
@@ -35,12 +35,12 @@ def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> N
 def test_gray_files_are_compared_by_luma_alone() -> None:
     photo = np.repeat(images.photo(1)[..., 1:2], 3, axis=2)
     blurred = images.blur(photo, 1.5)
-    gray = run_tool(TOOLS["HaarPSI"], Pair(Picture(blurred[..., 0]), Picture(photo[..., 0])), wants_map=False)
+    gray = run_tool(TOOLS["HaarPSI"], Pair(Image(blurred[..., 0]), Image(photo[..., 0])), wants_map=False)
     assert gray.value == pytest.approx(haarpsi(blurred, photo, chroma=False), abs=2e-5)
     assert value("HaarPSI", blurred, photo) > gray.value + 0.01
 
 
-def test_the_map_is_low_where_the_picture_suffered() -> None:
+def test_the_map_is_low_where_the_image_suffered() -> None:
     photo = images.photo(1)
     damaged = photo.copy()
     damaged[:, 160:] = images.blur(photo, 3)[:, 160:]

@@ -5,14 +5,14 @@ import pytest
 from .. import images
 from .levels import value
 
-# piq 0.8.0 information_weighted_ssim(data_range=255) on the rounded luma of the generated pictures: blurred, noisy.
+# piq 0.8.0 information_weighted_ssim(data_range=255) on the rounded luma of the generated images: blurred, noisy.
 PIQ = {(1, 256, 320): (0.952705, 0.965546), (2, 213, 185): (0.951954, 0.967839)}
 
 
-@pytest.mark.parametrize("picture", PIQ)
-def test_agrees_with_piq(picture: tuple[int, int, int]) -> None:
-    photo = images.photo(*picture)
-    blurred, noisy = PIQ[picture]
+@pytest.mark.parametrize("image", PIQ)
+def test_agrees_with_piq(image: tuple[int, int, int]) -> None:
+    photo = images.photo(*image)
+    blurred, noisy = PIQ[image]
     assert value("IW-SSIM", images.blur(photo, 1.5), photo) == pytest.approx(blurred, abs=1e-5)
     assert value("IW-SSIM", images.noise(photo, 12), photo) == pytest.approx(noisy, abs=1e-5)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 
 from .. import images
@@ -36,7 +36,7 @@ def test_the_map_shows_where_and_its_mean_is_near_the_value() -> None:
     photo = images.photo(1)
     partly = photo.copy()
     partly[:, 160:] = images.noise(photo, 25)[:, 160:]
-    result = run_tool(TOOLS["LPIPS"], Pair(Picture(partly), Picture(photo)), wants_map=True)
+    result = run_tool(TOOLS["LPIPS"], Pair(Image(partly), Image(photo)), wants_map=True)
     assert result.map is not None
     left, right = np.array_split(result.map, 2, axis=1)
     assert float(left.mean()) > float(right.mean()) + 0.1
@@ -49,7 +49,7 @@ def test_a_region_is_scored_by_its_part_of_the_maps() -> None:
     photo = images.photo(1)
     partly = photo.copy()
     partly[:, 160:] = images.noise(photo, 25)[:, 160:]
-    pair = Pair(Picture(partly), Picture(photo), keeps_maps=True)
+    pair = Pair(Image(partly), Image(photo), keeps_maps=True)
     clean, spoilt = (
         run_tool(TOOLS["LPIPS"], pair.within(box), wants_map=False).value
         for box in ((0, 0, 80, 256), (240, 0, 80, 256))

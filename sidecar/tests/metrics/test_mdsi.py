@@ -8,7 +8,7 @@ from ..images import Pixels
 from .direct import PREWITT, Array, agree, channels, gradient, mix, shrink, viewing_factor
 from .levels import map_of, value
 
-# piq 0.8.0 mdsi(data_range=255) on the generated pictures.
+# piq 0.8.0 mdsi(data_range=255) on the generated images.
 PIQ = {1: (0.354261, 0.356761), 2: (0.346314, 0.358227)}
 OPPONENT = ((0.2989, 0.5870, 0.1140), (0.30, 0.04, -0.35), (0.34, -0.60, 0.17))
 
@@ -35,7 +35,7 @@ def test_negative_similarities_have_complex_roots() -> None:
     assert value("MDSI", inverted, photo) == pytest.approx(mdsi(inverted, photo), abs=1e-5)
 
 
-def test_the_map_is_low_where_the_picture_suffered() -> None:
+def test_the_map_is_low_where_the_image_suffered() -> None:
     photo = images.photo(1)
     damaged = photo.copy()
     damaged[:, 160:] = images.blur(photo, 3)[:, 160:]

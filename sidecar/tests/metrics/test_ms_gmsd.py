@@ -5,7 +5,7 @@ import pytest
 from .. import images
 from .levels import value
 
-# piq 0.8.0 multi_scale_gmsd(data_range=255) on the rounded luma of the generated pictures: blurred, noisy.
+# piq 0.8.0 multi_scale_gmsd(data_range=255) on the rounded luma of the generated images: blurred, noisy.
 PIQ = {1: (0.062497, 0.052644), 2: (0.060043, 0.052673)}
 
 

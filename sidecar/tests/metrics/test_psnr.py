@@ -10,7 +10,7 @@ from iqa_sidecar.metrics.psnr import CAP_DECIBELS
 from .. import images
 from .levels import value
 
-# scikit-image 0.26 peak_signal_noise_ratio(data_range=255) on the colour pixels of the generated pictures.
+# scikit-image 0.26 peak_signal_noise_ratio(data_range=255) on the colour pixels of the generated images.
 BLURRED = {1: 27.994815, 2: 29.240596}
 NOISY = {1: 26.580367, 2: 26.612454}
 

@@ -1,9 +1,9 @@
-"""Regions: inside a box the whole picture's map is pooled where a tool has one, and the cut-out is scored otherwise."""
+"""Regions: inside a box the whole image's map is pooled where a tool has one, and the cut-out is scored otherwise."""
 
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import ToolError
 
@@ -18,7 +18,7 @@ def pair_of(keeps_maps: bool = False) -> Pair:
     photo = images.photo(2)
     damaged = photo.copy()
     damaged[:, 160:] = images.noise(photo, 25)[:, 160:]
-    return Pair(Picture(damaged), Picture(photo), keeps_maps=keeps_maps)
+    return Pair(Image(damaged), Image(photo), keeps_maps=keeps_maps)
 
 
 def test_the_tools_with_a_map_pool_it() -> None:
@@ -27,7 +27,7 @@ def test_the_tools_with_a_map_pool_it() -> None:
 
 
 @pytest.mark.parametrize("tool", POOLED)
-def test_a_box_over_the_whole_picture_changes_nothing(tool: str) -> None:
+def test_a_box_over_the_whole_image_changes_nothing(tool: str) -> None:
     pair = pair_of()
     everything = pair.within((0, 0, 320, 256))
     assert run_tool(TOOLS[tool], everything, False).value == run_tool(TOOLS[tool], pair, False).value
@@ -82,7 +82,7 @@ def test_a_box_too_small_is_refused(tool: str) -> None:
     side = TOOLS[tool].min_side
     box = (10, 10, side + 20, side - 1)
     large = images.photo(1, 400, 420)
-    pair = Pair(Picture(images.blur(large, 1)), Picture(large))
+    pair = Pair(Image(images.blur(large, 1)), Image(large))
     view = pair.within(box) if TOOLS[tool].pools_map else pair.crop(box)
     with pytest.raises(ToolError) as caught:
         run_tool(TOOLS[tool], view, False)
@@ -94,12 +94,12 @@ def test_a_box_with_too_little_of_a_coarse_map_is_refused() -> None:
     # Twelve pixels become one at this size: no two values of the map lie in the box.
     large = np.zeros((3072, 3072, 3), np.uint8)
     with pytest.raises(ToolError, match="at least 2 × 2 values of the local map"):
-        run_tool(TOOLS["MDSI"], Pair(Picture(large), Picture(large)).within((1, 1, 16, 16)), False)
+        run_tool(TOOLS["MDSI"], Pair(Image(large), Image(large)).within((1, 1, 16, 16)), False)
 
 
 @pytest.mark.parametrize("tool", POOLED)
 def test_asking_for_the_map_does_not_change_the_value(tool: str) -> None:
     # Large enough for several tiles, of which the sums are added up.
     photo = images.photo(4, 300, 2100)
-    pair = Pair(Picture(images.jpeg(photo, 30)), Picture(photo))
+    pair = Pair(Image(images.jpeg(photo, 30)), Image(photo))
     assert run_tool(TOOLS[tool], pair, True).value == run_tool(TOOLS[tool], pair, False).value

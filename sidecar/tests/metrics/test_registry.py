@@ -2,13 +2,13 @@
 
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import Result, Tool, ToolError
 
 from .. import images
 
-PAIR = Pair(Picture(images.flat(128, 32, 32)), Picture(images.flat(120, 32, 32)))
+PAIR = Pair(Image(images.flat(128, 32, 32)), Image(images.flat(120, 32, 32)))
 
 
 def tool_that_returns(value: float) -> Tool:

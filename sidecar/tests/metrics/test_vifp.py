@@ -10,7 +10,7 @@ from . import oracles
 from .direct import Array
 from .levels import value
 
-# piq 0.8.0 vif_p(data_range=255) on the rounded luma of the generated pictures.
+# piq 0.8.0 vif_p(data_range=255) on the rounded luma of the generated images.
 PIQ = {1: (0.426767, 0.475381), 2: (0.43585, 0.456531)}
 
 

@@ -18,17 +18,17 @@ def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> N
         assert value("VSI", distorted, photo) == pytest.approx(vsi(distorted, photo), abs=2e-5)
 
 
-def test_a_gray_picture_has_a_value_too() -> None:
+def test_a_gray_image_has_a_value_too() -> None:
     gray = np.repeat(images.photo(1)[..., 1:2], 3, axis=2)
     assert 0.9 < value("VSI", images.blur(gray, 1), gray) < 1
 
 
-def test_two_flat_pictures_are_compared_without_weights() -> None:
+def test_two_flat_images_are_compared_without_weights() -> None:
     assert value("VSI", images.flat(100), images.flat(100)) == 1
     assert 0.9 < value("VSI", images.flat(100), images.flat(101)) <= 1
 
 
-def test_the_map_is_low_where_the_picture_suffered() -> None:
+def test_the_map_is_low_where_the_image_suffered() -> None:
     photo = images.photo(1, 512, 640)
     damaged = photo.copy()
     damaged[:, 320:] = images.noise(photo, 30)[:, 320:]

@@ -6,26 +6,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics.registry import run_tool
 from iqa_sidecar.metrics.tool import Result, Tool
 from iqa_sidecar.networks import features
 from iqa_sidecar.networks.building.efficientnet import CHANNELS
 from iqa_sidecar.networks.catalogue import EFFICIENTNET, Network
 from iqa_sidecar.networks.features import FEATURE_COUNT, LARGEST_PIXELS, REGION_FEATURES, efficientnet_features
-from iqa_sidecar.networks.runtime import find_obstacle, run_network
+from iqa_sidecar.networks.runtime import run_network, unavailable_reason
 
 from .. import images
 
 
 @pytest.fixture(autouse=True)
 def _weights() -> None:
-    obstacle = find_obstacle(EFFICIENTNET)
+    obstacle = unavailable_reason(EFFICIENTNET)
     if obstacle is not None:
         pytest.skip(obstacle)
 
 
-# Of the whole picture: each layer's means, then its deviations.
+# Of the whole image: each layer's means, then its deviations.
 LAYERS = [slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)]
 # By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: five layers, to the last of which all others
 # lead; some of their features, and the length of all.
@@ -39,27 +39,26 @@ GOLDEN = {
 
 @pytest.mark.parametrize("seed", GOLDEN)
 def test_agrees_with_the_network_under_torch(seed: int) -> None:
-    every = efficientnet_features(Picture(images.photo(seed, 224, 224)))
+    every = efficientnet_features(Image(images.photo(seed, 224, 224)))
     found = np.concatenate([every[LAYERS[layer]] for layer in COMPARED])
     values, length = GOLDEN[seed]
     np.testing.assert_allclose(found[PLACES], values, atol=2e-4)
     assert float(np.linalg.norm(found)) == pytest.approx(length, rel=1e-5)
 
 
-def test_every_picture_gives_the_same_number_of_features() -> None:
+def test_every_image_gives_the_same_number_of_features() -> None:
     for height, width in ((32, 32), (100, 333), (384, 512)):
-        found = efficientnet_features(Picture(images.photo(1, height, width)))
+        found = efficientnet_features(Image(images.photo(1, height, width)))
         assert found.shape == (FEATURE_COUNT,)
         assert np.isfinite(found).all()
 
 
 def test_repeated_runs_agree_to_the_last_bit_and_distortions_do_not() -> None:
     photo = images.photo(2)
-    first = efficientnet_features(Picture(photo))
-    np.testing.assert_array_equal(efficientnet_features(Picture(photo.copy())), first)
+    first = efficientnet_features(Image(photo))
+    np.testing.assert_array_equal(efficientnet_features(Image(photo.copy())), first)
     distances = [
-        float(np.linalg.norm(efficientnet_features(Picture(images.blur(photo, sigma))) - first))
-        for sigma in (0.5, 1, 2)
+        float(np.linalg.norm(efficientnet_features(Image(images.blur(photo, sigma))) - first)) for sigma in (0.5, 1, 2)
     ]
     assert 0 < distances[0] < distances[1] < distances[2]
 
@@ -67,20 +66,20 @@ def test_repeated_runs_agree_to_the_last_bit_and_distortions_do_not() -> None:
 def test_colours_are_told_apart() -> None:
     photo = images.photo(3)
     swapped = np.ascontiguousarray(photo[..., ::-1])
-    assert not np.allclose(efficientnet_features(Picture(photo)), efficientnet_features(Picture(swapped)))
+    assert not np.allclose(efficientnet_features(Image(photo)), efficientnet_features(Image(swapped)))
 
 
-def test_deviations_of_a_flat_picture_vanish_where_borders_are_far() -> None:
+def test_deviations_of_a_flat_image_vanish_where_borders_are_far() -> None:
     deviations = slice(LAYERS[2].start + CHANNELS[2], LAYERS[2].stop)
-    found = efficientnet_features(Picture(images.flat(128, 256, 256)))[deviations]
-    assert float(found.max()) < float(efficientnet_features(Picture(images.photo(1)))[deviations].min())
+    found = efficientnet_features(Image(images.flat(128, 256, 256)))[deviations]
+    assert float(found.max()) < float(efficientnet_features(Image(images.photo(1)))[deviations].min())
 
 
 def test_deviations_of_every_layer_shrink_with_contrast() -> None:
     photo = images.photo(1, 224, 224)
     faint = np.asarray(photo // 8 + 112, np.uint8)
     assert LAYERS[-1].stop == REGION_FEATURES
-    strong, weak = (efficientnet_features(Picture(picture)) for picture in (photo, faint))
+    strong, weak = (efficientnet_features(Image(image)) for image in (photo, faint))
     for count, layer in zip(CHANNELS, LAYERS, strict=True):
         deviations = slice(layer.start + count, layer.stop)
         assert float(weak[deviations].min()) >= 0
@@ -91,14 +90,14 @@ def test_the_second_half_describes_the_centre_alone() -> None:
     photo = images.photo(1, 320, 320)
     rim = images.noise(photo, 60)
     rim[32:-32, 32:-32] = photo[32:-32, 32:-32]
-    before, after = (efficientnet_features(Picture(picture)) for picture in (photo, rim))
+    before, after = (efficientnet_features(Image(image)) for image in (photo, rim))
     # The first blocks see a few pixels around, so that no noise of the rim reaches the inner three fifths.
     early = LAYERS[2].stop
     moved = np.abs(before[:early] - after[:early]).max()
     unmoved = np.abs(before[REGION_FEATURES:][:early] - after[REGION_FEATURES:][:early]).max()
     assert unmoved == 0 < moved
-    # A flat picture is the same everywhere but for its border.
-    flat = efficientnet_features(Picture(images.flat(128, 320, 320)))
+    # A flat image is the same everywhere but for its border.
+    flat = efficientnet_features(Image(images.flat(128, 320, 320)))
     assert float(flat[REGION_FEATURES + CHANNELS[0] : REGION_FEATURES + 2 * CHANNELS[0]].max()) < 1e-3
 
 
@@ -116,15 +115,15 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 
 def test_two_tools_of_one_request_share_them(batches: list[tuple[int, ...]]) -> None:
-    pair = Pair(Picture(images.photo(1)))
+    pair = Pair(Image(images.photo(1)))
     for _ in range(2):
         head = Tool("Head", "1", False, 32, False, lambda its, _: Result(float(efficientnet_features(its.image)[0])))
         run_tool(head, pair, wants_map=False)
     assert len(batches) == 1
 
 
-def test_a_large_picture_is_reduced(batches: list[tuple[int, ...]]) -> None:
-    efficientnet_features(Picture(images.flat(90, 1500, 2000)))
+def test_a_large_image_is_reduced(batches: list[tuple[int, ...]]) -> None:
+    efficientnet_features(Image(images.flat(90, 1500, 2000)))
     _count, height, width, _channels = batches[0]
     assert height * width <= LARGEST_PIXELS * 1.01
     assert width / height == pytest.approx(4 / 3, rel=0.01)

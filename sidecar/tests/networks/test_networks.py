@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iqa_sidecar.imaging.image import Pair, Picture
+from iqa_sidecar.imaging.image import Image, Pair
 from iqa_sidecar.metrics import lpips
 from iqa_sidecar.metrics.registry import TOOLS, run_tool
 from iqa_sidecar.metrics.tool import ToolError
@@ -129,7 +129,7 @@ def test_a_network_without_its_file_makes_its_tool_unavailable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, start_sidecar: StartSidecar, image: bytes, reference: bytes
 ) -> None:
     monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path / "nowhere"))
-    pair = Pair(Picture(images.photo(1)), Picture(images.photo(1)))
+    pair = Pair(Image(images.photo(1)), Image(images.photo(1)))
     with pytest.raises(ToolError, match=r'LPIPS cannot be run: .*"npm run setup" fetches them') as caught:
         run_tool(TOOLS["LPIPS"], pair, wants_map=False)
     assert caught.value.code == "TOOL_UNAVAILABLE"
@@ -176,10 +176,10 @@ def test_bands_cover_every_row_once_with_room_around_each_cut() -> None:
             assert bottom == min(height, last + 112)
 
 
-def test_a_large_picture_in_bands_scores_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_image_in_bands_scores_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     require("LPIPS")
     photo = images.photo(5, 640, 96)
-    pair = Pair(Picture(images.jpeg(photo, 15)), Picture(photo))
+    pair = Pair(Image(images.jpeg(photo, 15)), Image(photo))
     whole = lpips.score(pair, True)
     monkeypatch.setattr(lpips, "_BAND_PIXELS", 96 * 200)
     assert len(list(lpips._bands(640, 96))) == 3

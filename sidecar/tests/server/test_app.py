@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from iqa_sidecar.server.contract import AnyEvent
-from tests.conftest import StartSidecar, encode_picture
+from tests.conftest import StartSidecar, encode_image
 from tests.sidecar_process import ROOT, Sidecar, build_frame, call
 
 
@@ -55,25 +55,15 @@ def test_times_are_measured(sidecar: Sidecar, image: bytes) -> None:
     assert brief["time_ms"] + first["decode_ms"] + first["queue_ms"] <= end["time_ms"] <= waited
 
 
-def test_small_answers_do_not_wait_for_acknowledgements(sidecar: Sidecar) -> None:
-    """Without TCP_NODELAY every one takes 40 ms; with it only those that a busy machine holds up."""
-    times = []
-    for _ in range(40):
-        started = time.monotonic()
-        sidecar.health()
-        times.append(time.monotonic() - started)
-    assert sorted(times[20:])[4] < 0.035
-
-
 @pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp"])
 def test_formats(sidecar: Sidecar, suffix: str) -> None:
-    lines = sidecar.measure(encode_picture(64, 48, suffix), measurements=["Global"])
+    lines = sidecar.measure(encode_image(64, 48, suffix), measurements=["Global"])
     assert (lines[0]["width"], lines[0]["height"]) == (64, 48)
     assert lines[1]["error"] is None
     assert lines[1]["reference_values"] is None
 
 
-def test_gray_picture_has_one_channel(sidecar: Sidecar) -> None:
+def test_gray_image_has_one_channel(sidecar: Sidecar) -> None:
     gray = cv2.imencode(".png", np.full((16, 16), 7, np.uint8))[1].tobytes()
     assert sidecar.measure(gray)[0]["channels"] == 1
 
@@ -113,6 +103,18 @@ def test_map_is_a_small_gray_png_on_a_fixed_scale(sidecar: Sidecar, image: bytes
     assert abs(int(pixels[64, 128]) - 128) <= 2
 
 
+def test_grid_is_the_map_in_nine_numbers(sidecar: Sidecar, image: bytes) -> None:
+    tools = [call("RAMP", wants_grid=True), call("RAMP", wants_map=True), call("PROCESS", wants_grid=True)]
+    _, grid, no_grid, unsupported, _ = sidecar.measure(image, tools=tools)
+    assert (grid["map"], no_grid["grid"]) == (None, None)
+    # 1 - ramp: clipped to 1 on the left, half in the middle, clipped to 0 on the right.
+    left, middle, right = grid["grid"][:3]
+    assert grid["grid"] == [left, middle, right] * 3
+    assert (left, middle, right) == (pytest.approx(0.98, abs=0.02), 0.5, pytest.approx(1 - left))
+    assert unsupported["error"]["code"] == "MAP_UNSUPPORTED"
+    assert unsupported["grid"] is None
+
+
 @pytest.mark.parametrize(
     "row", json.loads((ROOT / "contract" / "headers-invalid.json").read_text()), ids=lambda row: row["why"]
 )
@@ -126,10 +128,10 @@ def test_invalid_headers_are_refused(sidecar: Sidecar, row: dict[str, object]) -
 def test_refusals(sidecar: Sidecar, image: bytes) -> None:
     assert code_of(sidecar.post(b"\0")) == (400, "BAD_FRAME")
     assert code_of(sidecar.post(build_frame(image), "image/png")) == (415, "MEDIA_TYPE")
-    assert code_of(sidecar.post(build_frame(b"not a picture"))) == (422, "UNDECODABLE_IMAGE")
+    assert code_of(sidecar.post(build_frame(b"not an image"))) == (422, "UNDECODABLE_IMAGE")
     assert code_of(sidecar.post(build_frame(image[:200]))) == (422, "UNDECODABLE_IMAGE")
-    assert code_of(sidecar.post(build_frame(image, b"not a picture"))) == (422, "UNDECODABLE_REFERENCE")
-    assert code_of(sidecar.post(build_frame(image, encode_picture(64, 48)))) == (422, "SIZE_MISMATCH")
+    assert code_of(sidecar.post(build_frame(image, b"not an image"))) == (422, "UNDECODABLE_REFERENCE")
+    assert code_of(sidecar.post(build_frame(image, encode_image(64, 48)))) == (422, "SIZE_MISMATCH")
     outside = {"Edge": [200, 0, 41, 10]}
     assert code_of(sidecar.post(build_frame(image, regions=outside))) == (422, "REGION_OUTSIDE")
     assert code_of(sidecar.client.get("/")) == (404, "NOT_FOUND")
@@ -162,4 +164,4 @@ def test_limits(start_sidecar: StartSidecar, image: bytes) -> None:
     headers = {"content-type": "application/vnd.agentic-iqa.measure"}
     chunked = limited.client.post("/v1/measure", content=chunks(), headers=headers)
     assert code_of(chunked) == (413, "TOO_LARGE")
-    assert limited.measure(encode_picture(100, 100))[0]["width"] == 100
+    assert limited.measure(encode_image(100, 100))[0]["width"] == 100

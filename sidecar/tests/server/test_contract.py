@@ -31,7 +31,7 @@ def test_example_answer_round_trips_and_shows_every_kind_of_line() -> None:
     tools = [event for event in events if isinstance(event, contract.ToolEvent)]
     assert {tool.error.code for tool in tools if tool.error} == set(get_args(contract.ToolErrorCode))
     assert all((tool.value is None) == (tool.error is not None) for tool in tools)
-    assert any(tool.map for tool in tools)
+    assert any(tool.map and tool.grid for tool in tools)
 
 
 def test_answer_that_failed_after_it_had_begun() -> None:
@@ -52,19 +52,20 @@ def test_example_errors_cover_every_code_with_its_status() -> None:
 
 
 def test_status_table_has_every_refusal() -> None:
-    assert set(contract.STATUS) == set(get_args(contract.RefusalCode))
+    assert set(contract.STATUS) == set(get_args(contract.RequestErrorCode))
 
 
 @pytest.mark.parametrize("struct", [contract.Header, contract.ToolCall, contract.ToolsBody, contract.HealthBody])
-def test_no_field_is_optional(struct: type[msgspec.Struct]) -> None:
-    assert struct.__struct_defaults__ == ()
+def test_only_grid_is_optional_and_unknown_fields_are_refused(struct: type[msgspec.Struct]) -> None:
+    optional = struct.__struct_fields__[len(struct.__struct_fields__) - len(struct.__struct_defaults__) :]
+    assert optional == (("grid",) if struct is contract.ToolCall else ())
     assert struct.__struct_config__.forbid_unknown_fields
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the sidecar was checked out without its documentation")
 def test_page_and_structures_name_the_same_codes() -> None:
     codes = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", PAGE.read_text()))
-    assert codes == {*get_args(contract.ToolErrorCode), *get_args(contract.RefusalCode)}
+    assert codes == {*get_args(contract.ToolErrorCode), *get_args(contract.RequestErrorCode)}
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the sidecar was checked out without its documentation")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from iqa_sidecar.server.contract import Refusal
+from iqa_sidecar.server.contract import RequestError
 from iqa_sidecar.server.frame import parse_frame
 from tests.sidecar_process import ROOT, build_frame
 
@@ -38,21 +38,21 @@ def test_valid_header(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", INVALID, ids=[row["why"] for row in INVALID])
 def test_invalid_header(row: dict[str, Any]) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         parse_frame(frame_of(row["header"], b"i" * 68))
     assert refused.value.code == row["code"]
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0\0", b"\0\0\0\5ab", b"\xff\xff\xff\xff{}"])
 def test_length_that_does_not_fit(data: bytes) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         parse_frame(data)
     assert refused.value.code == "BAD_FRAME"
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"contract":1}', b"\xff\xfe", b'"\xff"'])
 def test_header_that_is_not_json(data: bytes) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         parse_frame(struct.pack(">I", len(data)) + data)
     assert refused.value.code == "BAD_HEADER"
 
@@ -65,11 +65,11 @@ def test_files_must_have_the_announced_lengths(image: bytes, reference: bytes, s
         assert (bytes(frame.image), bytes(frame.reference)) == (image, reference)
         return
     damaged = body + b"x" * surplus if surplus > 0 else body[:surplus]
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         parse_frame(damaged)
 
 
 @given(some.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         parse_frame(data)

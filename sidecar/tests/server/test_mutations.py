@@ -12,6 +12,7 @@ def test_the_same_seed_makes_the_same_bytes() -> None:
     assert len({make_request(seed) for seed in range(100)}) > 90
 
 
+@pytest.mark.system
 # OpenCV warns of damaged files, which is what they are here.
 @pytest.mark.filterwarnings("ignore")
 def test_broken_bytes_break_nothing(sidecar: Sidecar) -> None:

@@ -43,6 +43,7 @@ def test_server_process_imports_neither_numpy_nor_opencv(start_sidecar: StartSid
     assert "cv2" not in mapped
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("end", "options", "code"),
     [
@@ -69,6 +70,7 @@ def test_nothing_is_left_even_in_the_middle_of_a_tool(
         assert answer.exception() is not None
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "end",
     [

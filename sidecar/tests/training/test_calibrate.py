@@ -46,7 +46,7 @@ def test_every_tool_can_be_calibrated() -> None:
     assert set(ANCHORS) == set(TOOLS)
 
 
-def test_a_broken_picture_is_named(tmp_path: Path) -> None:
+def test_a_broken_image_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.bmp").write_bytes(b"BM")
     with pytest.raises(ValueError, match=r"broken\.bmp"):
         score_or_explain({"file": "broken.bmp"}, tmp_path, ["PSNR"])
@@ -56,7 +56,7 @@ def test_report_names_what_was_left_out() -> None:
     assert "- MAD: too few." in format_report([make_tool(0.04)], {"MAD": "too few"})
 
 
-def test_scatter_draws_every_picture_and_escapes_its_title() -> None:
+def test_scatter_draws_every_image_and_escapes_its_title() -> None:
     tool = make_tool(0.04)
     drawing = ElementTree.fromstring(draw_scatter("a < b", "PSNR", tool.values, tool.labels, tool.curve))
     name = "{http://www.w3.org/2000/svg}"
@@ -70,7 +70,7 @@ def test_ratings_may_fall_with_quality() -> None:
     assert "MOS 2 (percentile 2) to MOS 98 (percentile 98)" in choose_scale(np.arange(101.0), None, None).said
 
 
-def test_versions_of_a_picture_stay_in_one_fold() -> None:
+def test_versions_of_an_image_stay_in_one_fold() -> None:
     rows = [{"file": f"{index}.png", "reference": f"{index % 4}.png"} for index in range(12)]
     split = read_split(Table(rows), "2")
     references = np.array([row["reference"] for row in rows])

@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from iqa_sidecar.server.contract import MEDIA_TYPE
-from tests.conftest import StartSidecar, encode_picture
+from tests.conftest import StartSidecar, encode_image
 from tests.extra_tools import DEADLY_TAIL
 from tests.sidecar_process import Sidecar, build_frame, call, wait_until
 
@@ -35,6 +37,7 @@ def send_and_keep_open(sidecar: Sidecar, body: bytes) -> socket.socket:
     return client
 
 
+@pytest.mark.system
 def test_timeout_replaces_the_worker_and_goes_on(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     tools = [call("PROCESS"), call("SLOW"), call("PROCESS", "Part")]
@@ -53,6 +56,7 @@ def test_timeout_replaces_the_worker_and_goes_on(start_sidecar: StartSidecar, im
     assert sidecar.health()["workers"] == {"total": 1, "busy": 0, "replaced": 1}
 
 
+@pytest.mark.system
 def test_death_is_retried_once(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     _, once, always, after, end = sidecar.measure(image, tools=[call("DIE-ONCE"), call("DIE"), call("PROCESS")])
@@ -66,6 +70,7 @@ def test_death_is_retried_once(start_sidecar: StartSidecar, image: bytes) -> Non
     assert replacements(sidecar)[0]["request_id"] == "test"
 
 
+@pytest.mark.system
 def test_worker_killed_from_outside_in_the_middle_of_a_tool(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     with ThreadPoolExecutor() as threads:
@@ -78,6 +83,7 @@ def test_worker_killed_from_outside_in_the_middle_of_a_tool(start_sidecar: Start
     assert after["error"] is None
 
 
+@pytest.mark.system
 def test_worker_killed_while_idle_is_not_noticed_by_the_next_request(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     first = sidecar.measure(image, tools=[call("PROCESS")])[1]["value"]
@@ -87,6 +93,7 @@ def test_worker_killed_while_idle_is_not_noticed_by_the_next_request(start_sidec
     assert second["value"] != first
 
 
+@pytest.mark.system
 def test_fork_server_killed_is_started_again(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     worker = int(sidecar.measure(image, tools=[call("PROCESS")])[1]["value"])
@@ -97,7 +104,8 @@ def test_fork_server_killed_is_started_again(start_sidecar: StartSidecar, image:
     assert sidecar.measure(image, tools=[call("PROCESS")])[1]["error"] is None
 
 
-def test_decoder_that_crashes_twice_is_a_bad_picture(start_sidecar: StartSidecar, image: bytes) -> None:
+@pytest.mark.system
+def test_decoder_that_crashes_twice_is_a_bad_image(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     response = sidecar.post(build_frame(image + DEADLY_TAIL))
     assert (response.status_code, response.json()["error"]["code"]) == (422, "UNDECODABLE_IMAGE")
@@ -139,6 +147,7 @@ def test_full_queue_is_busy_and_order_is_kept(start_sidecar: StartSidecar, image
     assert sidecar.health()["queue"] == {"waiting": 0, "limit": 2}
 
 
+@pytest.mark.system
 def test_last_line_frees_the_place_for_the_next_request(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1", "--queue", "0")
     for _ in range(200):
@@ -195,8 +204,10 @@ def test_lines_arrive_as_each_tool_ends(start_sidecar: StartSidecar, image: byte
         assert [line.get("tool") for line in lines] == ["GATE", "BRIEF", None]
 
 
-def test_memory_is_given_back_after_a_large_picture(sidecar: Sidecar) -> None:
-    large = encode_picture(5000, 3000, ".jpg")
+@pytest.mark.system
+def test_memory_is_given_back_after_a_large_image(start_sidecar: StartSidecar) -> None:
+    sidecar = start_sidecar("--workers", "1")
+    large = encode_image(5000, 3000, ".jpg")
     answer = sidecar.measure(large, large, measurements=[], tools=[call("SSIM"), call("PROCESS")])
     worker = int(answer[2]["value"])
 
@@ -208,6 +219,7 @@ def test_memory_is_given_back_after_a_large_picture(sidecar: Sidecar) -> None:
     wait_until(lambda: resident_megabytes() < 110)
 
 
+@pytest.mark.system
 def test_many_clients_at_once_all_get_an_answer(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "2", "--queue", "30")
     barrier = threading.Barrier(24)

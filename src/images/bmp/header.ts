@@ -1,8 +1,8 @@
-// What a BMP says about itself, from OS/2's 12 bytes to Windows' version 5, checked strictly before a single pixel is read.
-import { StructureError } from '../containers/container.ts';
+// Parses BMP headers, from OS/2's 12 bytes to Windows version 5, and validates them strictly before any pixel is read.
+import { MalformedFileError } from '../containers/container.ts';
 
 export type BmpCompression = 'none' | 'rle8' | 'rle4';
-/** How one channel lies in a pixel of 16 or 32 bits; a mask of 0 means that it is absent. */
+/** Bits of each channel in a 16- or 32-bit pixel; a mask of 0 means that the channel is absent. */
 export interface ChannelMasks {
   red: number;
   green: number;
@@ -16,46 +16,46 @@ export interface BmpHeader {
   topDown: boolean;
   bitsPerPixel: 1 | 2 | 4 | 8 | 16 | 24 | 32;
   compression: BmpCompression;
-  /** Of 16 and 32 bits. */
+  /** For 16 and 32 bits per pixel. */
   masks: ChannelMasks | null;
-  /** Of 8 bits and less: R, G, B of each entry. */
+  /** For 8 bits per pixel and less: R, G, B of each entry. */
   palette: Buffer | null;
-  /** Where the pixels begin in the file. */
+  /** Byte offset of the pixels in the file. */
   pixelOffset: number;
-  /** Where an embedded colour profile lies. */
+  /** Byte range of an embedded colour profile. */
   profile: { offset: number; bytes: number } | null;
 }
 
-const FILE_HEADER = 14;
-const CORE = 12;
-/** Of Windows; 64 is OS/2's second version, whose further fields mean nothing for the pixels. 16 to 60 are its shortened forms. */
-const INFO = 40;
-const HEADER_SIZES = [CORE, 16, INFO, 52, 56, 64, 108, 124];
-const ALL_MASKS = [52, 56, 108, 124];
+const FILE_HEADER_BYTES = 14;
+const CORE_BYTES = 12;
+const INFO_BYTES = 40;
+/** 64 is OS/2 version 2, whose extra fields do not affect the pixels, and 16 its short form; the others are Windows versions. */
+const HEADER_SIZES = [CORE_BYTES, 16, INFO_BYTES, 52, 56, 64, 108, 124];
+const SIZES_WITH_MASKS = [52, 56, 108, 124];
 const MAX_SIDE = 2 ** 24;
 const MAX_PROFILE_BYTES = 4_000_000;
 
 export function readBmpHeader(head: Buffer, fileBytes: number): BmpHeader {
-  if (head.length < FILE_HEADER + 4) throw new StructureError('the file ends inside its header');
-  const size = head.readUInt32LE(FILE_HEADER);
+  if (head.length < FILE_HEADER_BYTES + 4) throw new MalformedFileError('the file ends inside its header');
+  const size = head.readUInt32LE(FILE_HEADER_BYTES);
   if (!HEADER_SIZES.includes(size))
-    throw new StructureError(`its header has ${size} bytes, which no version of BMP has`);
-  if (head.length < FILE_HEADER + size) throw new StructureError('the file ends inside its header');
-  const info = head.subarray(FILE_HEADER, FILE_HEADER + size);
-  const geometry = size === CORE ? readCore(info) : readInfo(info);
-  const compression = compressionOf(size, geometry.compression, geometry.bitsPerPixel);
+    throw new MalformedFileError(`its header has ${size} bytes, which matches no BMP version`);
+  if (head.length < FILE_HEADER_BYTES + size) throw new MalformedFileError('the file ends inside its header');
+  const info = head.subarray(FILE_HEADER_BYTES, FILE_HEADER_BYTES + size);
+  const geometry = size === CORE_BYTES ? readCore(info) : readInfo(info);
+  const compression = parseCompression(size, geometry.compression, geometry.bitsPerPixel);
   if (geometry.topDown && compression !== 'none')
-    throw new StructureError('its rows are run-length coded from the top, which BMP does not allow');
-  const masks = masksOf(head, size, geometry.compression, geometry.bitsPerPixel);
+    throw new MalformedFileError('its rows are run-length encoded top-down, which BMP does not allow');
+  const masks = parseMasks(head, size, geometry.compression, geometry.bitsPerPixel);
   const pixelOffset = head.readUInt32LE(10);
   const maskBytes =
-    size === INFO && geometry.compression === 3 ? 12 : size === INFO && geometry.compression === 6 ? 16 : 0;
-  const paletteStart = FILE_HEADER + size + maskBytes;
+    size === INFO_BYTES && geometry.compression === 3 ? 12 : size === INFO_BYTES && geometry.compression === 6 ? 16 : 0;
+  const paletteStart = FILE_HEADER_BYTES + size + maskBytes;
   if (pixelOffset < paletteStart || pixelOffset >= fileBytes)
-    throw new StructureError('its pixels do not lie where its header says');
+    throw new MalformedFileError('its pixels are not where its header says');
   const palette =
     geometry.bitsPerPixel <= 8
-      ? readPalette(head.subarray(paletteStart, pixelOffset), geometry, size === CORE ? 3 : 4)
+      ? readPalette(head.subarray(paletteStart, pixelOffset), geometry, size === CORE_BYTES ? 3 : 4)
       : null;
   const { width, height, topDown, bitsPerPixel } = geometry;
   return {
@@ -67,7 +67,7 @@ export function readBmpHeader(head: Buffer, fileBytes: number): BmpHeader {
     masks,
     palette,
     pixelOffset,
-    profile: profileOf(info, fileBytes),
+    profile: parseProfile(info, fileBytes),
   };
 }
 
@@ -85,8 +85,8 @@ function readCore(info: Buffer): Geometry {
 }
 
 function readInfo(info: Buffer): Geometry {
-  const long = info.length >= INFO;
-  const [compression, colours] = long ? [info.readUInt32LE(16), info.readUInt32LE(32)] : [0, 0];
+  const isFull = info.length >= INFO_BYTES;
+  const [compression, colours] = isFull ? [info.readUInt32LE(16), info.readUInt32LE(32)] : [0, 0];
   return checkGeometry(
     info.readInt32LE(4),
     info.readInt32LE(8),
@@ -107,9 +107,9 @@ function checkGeometry(
 ): Geometry {
   const height = Math.abs(signedHeight);
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE)
-    throw new StructureError(`its header says ${width} × ${signedHeight} pixels`);
-  if (planes !== 1) throw new StructureError(`its header says ${planes} planes instead of 1`);
-  if (![1, 2, 4, 8, 16, 24, 32].includes(bits)) throw new StructureError(`its header says ${bits} bits a pixel`);
+    throw new MalformedFileError(`its header says ${width} × ${signedHeight} pixels`);
+  if (planes !== 1) throw new MalformedFileError(`its header says ${planes} planes instead of 1`);
+  if (![1, 2, 4, 8, 16, 24, 32].includes(bits)) throw new MalformedFileError(`its header says ${bits} bits per pixel`);
   return {
     width,
     height,
@@ -120,44 +120,44 @@ function checkGeometry(
   };
 }
 
-function compressionOf(size: number, code: number, bits: number): BmpCompression {
+function parseCompression(size: number, code: number, bits: number): BmpCompression {
   if (code === 0) return 'none';
   if (code === 1 && bits === 8) return 'rle8';
   if (code === 2 && bits === 4) return 'rle4';
-  // OS/2 numbers its own fax and 24-bit run-length codes 3 and 4.
+  // OS/2 uses codes 3 and 4 for its own fax and 24-bit run-length encodings.
   if ((code === 3 || code === 6) && size !== 64 && (bits === 16 || bits === 32)) return 'none';
-  throw new StructureError(`it is compressed in a way (${code} with ${bits} bits a pixel) that is not read here`);
+  throw new MalformedFileError(`its compression (${code} with ${bits} bits per pixel) is not supported`);
 }
 
-function masksOf(head: Buffer, size: number, code: number, bits: number): ChannelMasks | null {
+function parseMasks(head: Buffer, size: number, code: number, bits: number): ChannelMasks | null {
   if (bits !== 16 && bits !== 32) return null;
   if (code === 0)
     return bits === 16
       ? { red: 0x7c00, green: 0x3e0, blue: 0x1f, alpha: 0 }
       : { red: 0xff0000, green: 0xff00, blue: 0xff, alpha: 0 };
-  const hasAlpha = code === 6 || (ALL_MASKS.includes(size) && size >= 56);
-  const at = FILE_HEADER + INFO;
-  if (head.length < at + (hasAlpha ? 16 : 12)) throw new StructureError('the file ends inside its header');
+  const hasAlpha = code === 6 || (SIZES_WITH_MASKS.includes(size) && size >= 56);
+  const at = FILE_HEADER_BYTES + INFO_BYTES;
+  if (head.length < at + (hasAlpha ? 16 : 12)) throw new MalformedFileError('the file ends inside its header');
   const [red = 0, green = 0, blue = 0, alpha = 0] = [0, 4, 8, ...(hasAlpha ? [12] : [])].map((offset) =>
     head.readUInt32LE(at + offset),
   );
   for (const mask of [red, green, blue, alpha]) {
-    // One unbroken run of bits within the pixel.
+    // A mask must be one contiguous run of bits within the pixel.
     const run = mask === 0 ? '' : mask.toString(2).replace(/0+$/, '');
     if (run.includes('0') || mask.toString(2).length > (mask === 0 ? 1 : bits))
-      throw new StructureError('its colour masks are no runs of bits');
+      throw new MalformedFileError('its colour masks are not contiguous');
   }
-  if (red === 0 && green === 0 && blue === 0) throw new StructureError('its colour masks are empty');
+  if (red === 0 && green === 0 && blue === 0) throw new MalformedFileError('its colour masks are empty');
   if ([red & green, red & blue, green & blue, alpha & (red | green | blue)].some((overlap) => overlap !== 0))
-    throw new StructureError('its colour masks overlap');
+    throw new MalformedFileError('its colour masks overlap');
   return { red, green, blue, alpha };
 }
 
 function readPalette(bytes: Buffer, { bitsPerPixel, colours }: Geometry, entryBytes: 3 | 4): Buffer {
-  const most = 2 ** bitsPerPixel;
-  if (colours > 256) throw new StructureError(`its header says ${colours} colours in a palette of at most 256`);
-  const count = Math.min(most, colours === 0 ? most : colours, Math.floor(bytes.length / entryBytes));
-  if (count < 1) throw new StructureError('it has no palette');
+  const maxEntries = 2 ** bitsPerPixel;
+  if (colours > 256) throw new MalformedFileError(`its header says ${colours} colours in a palette of at most 256`);
+  const count = Math.min(maxEntries, colours === 0 ? maxEntries : colours, Math.floor(bytes.length / entryBytes));
+  if (count < 1) throw new MalformedFileError('it has no palette');
   const palette = Buffer.alloc(3 * count);
   for (let entry = 0; entry < count; entry += 1) {
     for (let channel = 0; channel < 3; channel += 1)
@@ -166,11 +166,11 @@ function readPalette(bytes: Buffer, { bitsPerPixel, colours }: Geometry, entryBy
   return palette;
 }
 
-/** Only version 5 embeds profiles; a profile that lies beside its file is never looked for. */
-function profileOf(info: Buffer, fileBytes: number): BmpHeader['profile'] {
+/** Only version 5 embeds profiles; linked profile files are ignored. */
+function parseProfile(info: Buffer, fileBytes: number): BmpHeader['profile'] {
   if (info.length < 124 || info.readUInt32LE(56) !== 0x4d_42_45_44) return null;
-  const [offset, bytes] = [FILE_HEADER + info.readUInt32LE(112), info.readUInt32LE(116)];
+  const [offset, bytes] = [FILE_HEADER_BYTES + info.readUInt32LE(112), info.readUInt32LE(116)];
   if (offset + bytes > fileBytes || bytes > MAX_PROFILE_BYTES)
-    throw new StructureError('its colour profile does not lie where its header says');
+    throw new MalformedFileError('its colour profile is not where its header says');
   return bytes < 128 ? null : { offset, bytes };
 }

@@ -1,10 +1,10 @@
-// Turns the rows of a BMP into R, G, B (and alpha) bytes: palettes, channel masks and run-length codes.
+// Converts BMP rows to R, G, B (and alpha) bytes: palettes, channel masks and run-length encoding.
 import type { BmpHeader, ChannelMasks } from './header.ts';
-import { ENDS_EARLY, StructureError } from '../containers/container.ts';
+import { TRUNCATED, MalformedFileError } from '../containers/container.ts';
 
-export const channelsOf = ({ masks }: BmpHeader): 3 | 4 => (masks && masks.alpha !== 0 ? 4 : 3);
-/** Rows end on multiples of four bytes. */
-export const strideOf = ({ width, bitsPerPixel }: BmpHeader): number => Math.ceil((width * bitsPerPixel) / 32) * 4;
+export const countChannels = ({ masks }: BmpHeader): 3 | 4 => (masks && masks.alpha !== 0 ? 4 : 3);
+/** Bytes per row; rows are padded to multiples of four. */
+export const rowStride = ({ width, bitsPerPixel }: BmpHeader): number => Math.ceil((width * bitsPerPixel) / 32) * 4;
 
 /** Converts one row of the file; `target` holds `width * channelsOf(header)` bytes. */
 export type RowConverter = (source: Buffer, target: Buffer) => void;
@@ -27,7 +27,7 @@ function copyBgr(source: Buffer, target: Buffer, width: number): void {
 }
 
 function createMaskedConverter(header: BmpHeader, masks: ChannelMasks): RowConverter {
-  const channels = channelsOf(header);
+  const channels = countChannels(header);
   const bytes = header.bitsPerPixel / 8;
   const readers = [masks.red, masks.green, masks.blue, masks.alpha].slice(0, channels).map(createChannelReader);
   return (source, target) => {
@@ -39,13 +39,13 @@ function createMaskedConverter(header: BmpHeader, masks: ChannelMasks): RowConve
   };
 }
 
-/** The bits under a mask, scaled so that all ones become 255. */
+/** Extracts the bits under a mask, scaled so that all ones become 255. */
 function createChannelReader(mask: number): (pixel: number) => number {
   if (mask === 0) return () => 0;
   const shift = 31 - Math.clz32(mask & -mask);
-  const most = mask >>> shift;
-  if (most === 255) return (pixel) => (pixel & mask) >>> shift;
-  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / most);
+  const maxValue = mask >>> shift;
+  if (maxValue === 255) return (pixel) => (pixel & mask) >>> shift;
+  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / maxValue);
 }
 
 function createPaletteConverter({ width, bitsPerPixel: bits }: BmpHeader, palette: Buffer): RowConverter {
@@ -53,49 +53,50 @@ function createPaletteConverter({ width, bitsPerPixel: bits }: BmpHeader, palett
   return (source, target) => {
     for (let column = 0; column < width; column += 1) {
       const byte = source[Math.floor(column / perByte)] ?? 0;
-      paint(target, column, (byte >> (8 - bits - bits * (column % perByte))) & (2 ** bits - 1), palette);
+      writeColour(target, column, (byte >> (8 - bits - bits * (column % perByte))) & (2 ** bits - 1), palette);
     }
   };
 }
 
-function paint(target: Buffer, column: number, index: number, palette: Buffer): void {
+function writeColour(target: Buffer, column: number, index: number, palette: Buffer): void {
   if (3 * index >= palette.length)
-    throw new StructureError(`a pixel names colour ${index} of a palette of ${palette.length / 3}`);
+    throw new MalformedFileError(`a pixel uses colour ${index} of a palette of ${palette.length / 3}`);
   palette.copy(target, 3 * column, 3 * index, 3 * index + 3);
 }
 
-/** Expands run-length coded pixels to one byte a pixel, the lowest row first as in the file. Pixels that are skipped have colour 0. */
+/** Expands run-length encoded pixels to one byte per pixel, bottom row first as in the file. Skipped pixels get colour 0. */
 export function expandRuns(data: Buffer, { width, height, compression }: BmpHeader): Buffer {
   const pixels = Buffer.alloc(width * height);
-  const nibbles = compression === 'rle4';
+  const isRle4 = compression === 'rle4';
   let [at, column, row] = [0, 0, 0];
-  const put = (count: number, valueAt: (index: number) => number) => {
-    if (row >= height || column + count > width) throw new StructureError('a run of pixels leaves the picture');
+  const writeRun = (count: number, valueAt: (index: number) => number) => {
+    if (row >= height || column + count > width)
+      throw new MalformedFileError('a run of pixels extends beyond the image');
     for (let index = 0; index < count; index += 1) pixels[row * width + column + index] = valueAt(index);
     column += count;
   };
-  const need = (end: number) => {
-    if (end > data.length) throw new StructureError(ENDS_EARLY);
+  const assertAvailable = (end: number) => {
+    if (end > data.length) throw new MalformedFileError(TRUNCATED);
   };
   for (;;) {
-    // Some writers leave the mark of the end out; the picture must then be full.
+    // Some encoders omit the end marker; then all pixels must be present.
     if (at >= data.length && (row >= height || (row === height - 1 && column === width))) return pixels;
-    need(at + 2);
+    assertAvailable(at + 2);
     const [count = 0, value = 0] = [data[at], data[at + 1]];
     at += 2;
-    if (count > 0) put(count, (index) => (nibbles ? (index % 2 === 0 ? value >> 4 : value & 15) : value));
+    if (count > 0) writeRun(count, (index) => (isRle4 ? (index % 2 === 0 ? value >> 4 : value & 15) : value));
     else if (value === 0) [column, row] = [0, row + 1];
     else if (value === 1) return pixels;
     else if (value === 2) {
-      need(at + 2);
+      assertAvailable(at + 2);
       [column, row] = [column + (data[at] ?? 0), row + (data[at + 1] ?? 0)];
       at += 2;
     } else {
       const start = at;
-      const bytes = nibbles ? Math.ceil(value / 2) : value;
-      need(start + bytes);
-      put(value, (index) =>
-        nibbles ? ((data[start + (index >> 1)] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15 : (data[start + index] ?? 0),
+      const bytes = isRle4 ? Math.ceil(value / 2) : value;
+      assertAvailable(start + bytes);
+      writeRun(value, (index) =>
+        isRle4 ? ((data[start + (index >> 1)] ?? 0) >> (index % 2 === 0 ? 4 : 0)) & 15 : (data[start + index] ?? 0),
       );
       at += bytes + (bytes % 2);
     }

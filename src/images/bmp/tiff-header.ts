@@ -1,17 +1,17 @@
-// The first bytes of an uncompressed 8-bit TIFF: what stands before pixels that we decoded ourselves.
+// Builds the header of an uncompressed 8-bit TIFF, for pixels decoded from a BMP.
 
 export interface TiffContent {
   width: number;
   height: number;
   channels: 3 | 4;
-  /** An ICC profile of the pixels. */
+  /** ICC profile. */
   profile: Buffer | null;
 }
 
 const [SHORT, LONG, UNDEFINED] = [3, 4, 7];
 
 /** Baseline TIFF 6.0, little-endian, one strip; the pixels follow directly. */
-export function tiffHeader({ width, height, channels, profile }: TiffContent): Buffer {
+export function buildTiffHeader({ width, height, channels, profile }: TiffContent): Buffer {
   const bitsOffset = 8;
   const profileOffset = bitsOffset + 8;
   const profileBytes = profile?.length ?? 0;
@@ -26,7 +26,7 @@ export function tiffHeader({ width, height, channels, profile }: TiffContent): B
     [277, SHORT, 1, channels],
     [278, LONG, 1, height],
     [279, LONG, 1, width * height * channels],
-    // Alpha that the colours were not multiplied with.
+    // Unassociated (not premultiplied) alpha.
     ...(channels === 4 ? [[338, SHORT, 1, 2] as [number, number, number, number]] : []),
     ...(profile ? [[34_675, UNDEFINED, profileBytes, profileOffset] as [number, number, number, number]] : []),
   ];

@@ -1,28 +1,28 @@
-// What a file consists of: which of its bytes make the picture, found without decoding any. The rest is never sent on.
+// The parsed container of a file: which byte ranges hold the image, found without decoding. All other bytes are dropped.
 
-/** From the first byte up to, not including, the last. */
+/** Byte offsets; the end is exclusive. */
 export type Range = readonly [start: number, end: number];
 
-export interface Structure {
-  /** What remains when everything but the picture is left out: bytes of the file, and bytes of our own. */
+export interface Container {
+  /** The stripped file in order: byte ranges of the original, and buffers of our own. */
   parts: readonly (Range | Buffer)[];
-  /** What the coded picture says of its size; null where the decoder's word is enough. */
+  /** Size in pixels as the encoded image declares it; null where the decoder reads it. */
   size: { width: number; height: number } | null;
-  /** Coded in a way that not every decoder knows. */
+  /** Uses an encoding that not every decoder supports. */
   isUnusual: boolean;
-  /** Frames of an animation that the decoder does not tell of. */
+  /** Frames of an animation that the decoder does not report. */
   frames: number;
 }
 
 /** A file that breaks its format; the message completes "…, but ". */
-export class StructureError extends Error {
-  override readonly name = 'StructureError';
+export class MalformedFileError extends Error {
+  override readonly name = 'MalformedFileError';
 }
 
-export const ENDS_EARLY = 'the file ends before the picture does';
-export const TOO_MANY_PIECES = 'it consists of more pieces than any picture needs';
+export const TRUNCATED = 'the file ends before the image does';
+export const TOO_MANY_PARTS = 'it has more segments than any image needs';
 
-/** Collects ranges, joining those that touch. */
+/** Collects ranges and merges adjacent ones. */
 export function collectRanges(): { keep: (start: number, end: number) => void; ranges: Range[] } {
   const ranges: Range[] = [];
   return {
@@ -35,8 +35,7 @@ export function collectRanges(): { keep: (start: number, end: number) => void; r
   };
 }
 
-/** Whether nothing would be left out. */
-export const isWhole = ({ parts }: Structure, bytes: number): boolean => {
+export const coversWholeFile = ({ parts }: Container, bytes: number): boolean => {
   const [first] = parts;
   return parts.length === 1 && Array.isArray(first) && first[0] === 0 && first[1] === bytes;
 };

@@ -1,20 +1,20 @@
-// Which walker reads which format; formats that are decoded here in any case need none.
+// Selects the container parser for a format; formats that are always re-encoded have none.
 import { withReader, type FileReader } from './reader.ts';
-import { readJpegStructure } from './jpeg.ts';
-import { readPngStructure } from './png.ts';
+import { readJpegContainer } from './jpeg.ts';
+import { readPngContainer } from './png.ts';
 import type { ImageFormat } from '../formats/sniff.ts';
 import type { SpooledFile } from '../../uploads/spool.ts';
-import type { Structure } from './container.ts';
-import { readWebpStructure } from './webp.ts';
+import type { Container } from './container.ts';
+import { readWebpContainer } from './webp.ts';
 
-const WALKERS: Partial<Record<ImageFormat, (reader: FileReader) => Promise<Structure>>> = {
-  jpeg: readJpegStructure,
-  png: readPngStructure,
-  webp: readWebpStructure,
+const PARSERS: Partial<Record<ImageFormat, (reader: FileReader) => Promise<Container>>> = {
+  jpeg: readJpegContainer,
+  png: readPngContainer,
+  webp: readWebpContainer,
 };
 
-/** Rejects with a StructureError when the file is broken or ends early: before anything decodes or scores it. */
-export async function readStructure(file: SpooledFile, format: ImageFormat): Promise<Structure | null> {
-  const walk = WALKERS[format];
-  return walk ? withReader(file, walk) : null;
+/** Rejects with a MalformedFileError if the file is broken or truncated, before any decoder reads it. */
+export async function readContainer(file: SpooledFile, format: ImageFormat): Promise<Container | null> {
+  const parse = PARSERS[format];
+  return parse ? withReader(file, parse) : null;
 }

@@ -1,4 +1,4 @@
-// Reads a spooled file piece by piece: structure is looked at in little memory, and the kept head spares small files the disk.
+// Random access to a spooled file through a small window; small files are served from the head kept in memory.
 import { open, type FileHandle } from 'node:fs/promises';
 import type { SpooledFile } from '../../uploads/spool.ts';
 

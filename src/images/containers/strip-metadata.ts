@@ -1,16 +1,16 @@
-// Copies the picture out of its file: pixels byte for byte, without EXIF, GPS, texts, previews or anything that was hung on.
+// Copies the encoded image byte for byte, without EXIF, GPS, text, previews or trailing data.
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { SpooledFile, SpoolSession } from '../../uploads/spool.ts';
 import { withReader } from './reader.ts';
-import { isWhole, type Structure } from './container.ts';
+import { coversWholeFile, type Container } from './container.ts';
 
-/** The first bytes of the picture, over whatever stands between them in the file. */
-export async function beginningOf(file: SpooledFile, structure: Structure, bytes: number): Promise<Buffer> {
+/** The first bytes of the image, skipping everything that is stripped. */
+export async function readImageStart(file: SpooledFile, container: Container, bytes: number): Promise<Buffer> {
   return withReader(file, async ({ read }) => {
     const pieces: Buffer[] = [];
     let missing = bytes;
-    for (const part of structure.parts) {
+    for (const part of container.parts) {
       if (missing <= 0) break;
       const piece = Buffer.isBuffer(part) ? part : await read(part[0], Math.min(missing, part[1] - part[0]));
       pieces.push(Buffer.from(piece));
@@ -22,13 +22,13 @@ export async function beginningOf(file: SpooledFile, structure: Structure, bytes
 
 const CHUNK_BYTES = 262_144;
 
-/** The file itself when there is nothing to leave out. */
-export async function copyPicture(
+/** Returns the file itself if there is nothing to strip. */
+export async function copyImageData(
   file: SpooledFile,
-  structure: Structure,
+  container: Container,
   session: SpoolSession,
 ): Promise<{ path: string; bytes: number; sha256: string }> {
-  if (isWhole(structure, file.bytes)) return { path: file.path, bytes: file.bytes, sha256: file.sha256 };
+  if (coversWholeFile(container, file.bytes)) return { path: file.path, bytes: file.bytes, sha256: file.sha256 };
   return session.produce(async (path) => {
     const hash = createHash('sha256');
     const output = await open(path, 'wx', 0o600);
@@ -40,7 +40,7 @@ export async function copyPicture(
     };
     try {
       await withReader(file, async ({ read }) => {
-        for (const part of structure.parts) {
+        for (const part of container.parts) {
           if (Buffer.isBuffer(part)) await write(part);
           else
             for (let [at, end] = part; at < end; at += CHUNK_BYTES)

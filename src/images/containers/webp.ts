@@ -1,35 +1,36 @@
-// Walks a still WebP's chunks: the one that holds the coded frame is the picture; EXIF, XMP, profiles and what follows the end are not.
+// Parses a still WebP's chunks: keeps the encoded frame; drops EXIF, XMP, profiles and trailing bytes.
 import type { FileReader } from './reader.ts';
-import { ENDS_EARLY, StructureError, TOO_MANY_PIECES, type Structure } from './container.ts';
+import { TRUNCATED, MalformedFileError, TOO_MANY_PARTS, type Container } from './container.ts';
 
-/** Before the first frame; five are defined. */
-const MOST_CHUNKS = 1_000;
+/** Limit before the first frame; the format defines five. */
+const MAX_CHUNKS = 1_000;
 
-export async function readWebpStructure(reader: FileReader): Promise<Structure> {
+export async function readWebpContainer(reader: FileReader): Promise<Container> {
   const riff = await reader.read(0, 12);
-  if (riff.length < 12) throw new StructureError(ENDS_EARLY);
+  if (riff.length < 12) throw new MalformedFileError(TRUNCATED);
   const end = riff.readUInt32LE(4) + 8;
-  if (end > reader.bytes) throw new StructureError(ENDS_EARLY);
+  if (end > reader.bytes) throw new MalformedFileError(TRUNCATED);
   let chunks = 0;
   for (let at = 12; at + 8 <= end;) {
     chunks += 1;
-    if (chunks > MOST_CHUNKS) throw new StructureError(TOO_MANY_PIECES);
+    if (chunks > MAX_CHUNKS) throw new MalformedFileError(TOO_MANY_PARTS);
     const head = await reader.read(at, 18);
-    if (head.length < 8) throw new StructureError(ENDS_EARLY);
+    if (head.length < 8) throw new MalformedFileError(TRUNCATED);
     const name = head.toString('latin1', 0, 4);
     const bytes = head.readUInt32LE(4);
     const next = at + 8 + bytes + (bytes % 2);
-    if (at + 8 + bytes > end) throw new StructureError(ENDS_EARLY);
-    // An animation keeps its frames in chunks of their own, which the decoder reads.
+    if (at + 8 + bytes > end) throw new MalformedFileError(TRUNCATED);
+    // An animation is re-encoded, so the decoder reads its frames.
     if (name === 'ANMF') return { parts: [[0, reader.bytes]], size: null, isUnusual: false, frames: 1 };
-    if (name === 'VP8 ' || name === 'VP8L') return describe(name, head, at, Math.min(next, reader.bytes), reader.bytes);
+    if (name === 'VP8 ' || name === 'VP8L')
+      return buildContainer(name, head, at, Math.min(next, reader.bytes), reader.bytes);
     at = next;
   }
-  throw new StructureError('it contains no picture');
+  throw new MalformedFileError('it contains no image');
 }
 
-function describe(name: string, head: Buffer, start: number, end: number, fileBytes: number): Structure {
-  if (head.length < 18) throw new StructureError(ENDS_EARLY);
+function buildContainer(name: string, head: Buffer, start: number, end: number, fileBytes: number): Container {
+  if (head.length < 18) throw new MalformedFileError(TRUNCATED);
   const size =
     name === 'VP8L'
       ? losslessSize(head.readUInt32LE(9))

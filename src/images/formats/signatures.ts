@@ -1,4 +1,4 @@
-// The small vocabulary in which sniffing describes the first bytes of a file.
+// Matchers for the first bytes of a file.
 
 export type Matcher = (head: Buffer) => boolean;
 
@@ -19,18 +19,18 @@ export const either =
   (head) =>
     matchers.some((matches) => matches(head));
 
-/** An ISO base media file (AVIF, HEIC, films) whose own or compatible brands include one of these. */
+/** An ISO base media file (AVIF, HEIC, video) whose major or compatible brands include one of these. */
 export const brand =
   (...names: string[]): Matcher =>
   (head) =>
-    brandsOf(head).some((found) => names.includes(found));
-/** The same, by the brand that the file puts first. */
+    readBrands(head).some((found) => names.includes(found));
+/** The same for the major brand only. */
 export const majorBrand =
   (...names: string[]): Matcher =>
   (head) =>
-    names.includes(brandsOf(head)[0] ?? '');
+    names.includes(readBrands(head)[0] ?? '');
 
-function brandsOf(head: Buffer): string[] {
+function readBrands(head: Buffer): string[] {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return [];
   const end = Math.min(head.readUInt32BE(0), head.length);
   const compatible = Array.from({ length: Math.max(0, Math.floor((end - 16) / 4)) }, (_, index) =>
@@ -40,11 +40,11 @@ function brandsOf(head: Buffer): string[] {
 }
 
 /** The tags of a TIFF's first directory with their inline values, as far as the head reaches. */
-export function firstDirectory(head: Buffer): Map<number, number> {
+export function readFirstDirectory(head: Buffer): Map<number, number> {
   const tags = new Map<number, number>();
-  const little = head.toString('latin1', 0, 2) === 'II';
-  const u16 = (at: number) => (little ? head.readUInt16LE(at) : head.readUInt16BE(at));
-  const u32 = (at: number) => (little ? head.readUInt32LE(at) : head.readUInt32BE(at));
+  const isLittleEndian = head.toString('latin1', 0, 2) === 'II';
+  const u16 = (at: number) => (isLittleEndian ? head.readUInt16LE(at) : head.readUInt16BE(at));
+  const u32 = (at: number) => (isLittleEndian ? head.readUInt32LE(at) : head.readUInt32BE(at));
   if (head.length < 8 || !['II', 'MM'].includes(head.toString('latin1', 0, 2)) || u16(2) !== 42) return tags;
   const start = u32(4);
   if (start + 2 > head.length) return tags;

@@ -1,8 +1,8 @@
-// Bytes decide what a file is, never its name or declared type: only known raster formats reach a decoder.
+// Identifies a file by its bytes, never by its name or declared type, so that only known raster formats reach a decoder.
 import { ascii, brand, bytes, both, either, type Matcher } from './signatures.ts';
-import { REFUSED_FORMATS } from './unsupported.ts';
+import { UNSUPPORTED_FORMATS } from './unsupported.ts';
 
-/** Every accepted format, with the extensions that a caller's path may have. */
+/** Every accepted format with its usual extensions, which the documentation lists. */
 export const FORMATS = {
   jpeg: ['.jpg', '.jpeg'],
   png: ['.png'],
@@ -14,18 +14,17 @@ export const FORMATS = {
 } as const;
 export type ImageFormat = keyof typeof FORMATS;
 export const ACCEPTED_FORMATS = Object.keys(FORMATS) as ImageFormat[];
-export const IMAGE_EXTENSIONS: readonly string[] = Object.values(FORMATS).flat();
 
-/** What the first bytes say: an accepted format, a known one that we do not take (with what to do about it), or nothing known. */
-export type Sniffed = { format: ImageFormat } | { refused: string; advice: string } | null;
+/** An accepted format, a known unsupported one with advice, or null if unknown. */
+export type Sniffed = { format: ImageFormat } | { unsupported: string; advice: string } | null;
 
-/** Enough for every signature; the furthest is tar's, at 257. */
+/** Enough for every signature; the farthest is tar's, at 257. */
 export const SNIFF_BYTES = 512;
 
 export function sniff(head: Buffer): Sniffed {
-  // First: raw files of cameras are TIFF on the outside, and films share AVIF's container.
-  for (const { name, advice, matches } of REFUSED_FORMATS) {
-    if (matches(head)) return { refused: name, advice };
+  // Checked first: camera raw files look like TIFF, and videos share AVIF's container.
+  for (const { name, advice, matches } of UNSUPPORTED_FORMATS) {
+    if (matches(head)) return { unsupported: name, advice };
   }
   for (const format of ACCEPTED_FORMATS) {
     if (SIGNATURES[format](head)) return { format };

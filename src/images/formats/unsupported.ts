@@ -1,15 +1,15 @@
-// Known files that are no picture for us, each with the sentence that tells the sender what to do instead.
-import { ascii, both, brand, bytes, either, firstDirectory, majorBrand, type Matcher } from './signatures.ts';
+// Known but unsupported file formats, each with advice for the sender.
+import { ascii, both, brand, bytes, either, readFirstDirectory, majorBrand, type Matcher } from './signatures.ts';
 
-export interface RefusedFormat {
+export interface UnsupportedFormat {
   name: string;
   advice: string;
   matches: Matcher;
 }
 
 const CONVERT = 'Convert it to JPEG or PNG';
-const DEVELOP = "Develop it to JPEG, PNG or TIFF first: a raw file holds a sensor's readings, not yet a picture";
-const UNPACK = 'Unpack it and send the picture itself';
+const DEVELOP = 'Develop it to JPEG, PNG or TIFF first: a raw file holds sensor readings, not an image';
+const UNPACK = 'Unpack it and send the image itself';
 const STILL = 'Send a single frame as JPEG or PNG';
 const RENDER = 'Render it to PNG first: quality is measured on pixels';
 
@@ -19,18 +19,18 @@ const DNG_VERSION = 50_706;
 const SUBFILE_TYPE = 254;
 const SUB_DIRECTORIES = 330;
 
-/** DNG, NEF, ARW and others: TIFF files whose first directory is only a thumbnail of what lies behind it. */
+/** DNG, NEF, ARW and others: TIFF files whose first directory is only a thumbnail. */
 const isRawTiff: Matcher = (head) => {
-  const tags = firstDirectory(head);
+  const tags = readFirstDirectory(head);
   return tags.has(DNG_VERSION) || (tags.has(SUB_DIRECTORIES) && ((tags.get(SUBFILE_TYPE) ?? 0) & 1) === 1);
 };
 
 const isMarkup: Matcher = (head) =>
   /^(\ufeff|\xef\xbb\xbf)?\s*<(\?xml|svg|!doctype|!--|html|script|body)/i.test(head.toString('latin1', 0, 512)) ||
-  // UTF-16, with and without its mark.
+  // UTF-16, with and without a byte order mark.
   /^(\xff\xfe|\xfe\xff)?\0?<\0?(\?|s|!|h)\0?(x|v|d|-|t)/i.test(head.toString('latin1', 0, 12));
 
-export const REFUSED_FORMATS: readonly RefusedFormat[] = [
+export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
   {
     name: 'HEIC',
     advice: CONVERT,
@@ -78,11 +78,11 @@ export const REFUSED_FORMATS: readonly RefusedFormat[] = [
   { name: 'a GIMP document', advice: 'Flatten it and export it as PNG', matches: ascii('gimp xcf') },
   {
     name: 'an icon or cursor',
-    advice: 'Send the picture in it as PNG',
+    advice: 'Send the image in it as PNG',
     matches: either(bytes(0, 0, 1, 0), bytes(0, 0, 2, 0), ascii('icns')),
   },
   {
-    name: "a camera's raw file",
+    name: 'a camera raw file',
     advice: DEVELOP,
     matches: either(
       ascii('CR\x02', 8),
@@ -99,9 +99,9 @@ export const REFUSED_FORMATS: readonly RefusedFormat[] = [
   },
   { name: 'OpenEXR', advice: 'Tone-map it to an 8-bit PNG first', matches: bytes(0x76, 0x2f, 0x31, 0x01) },
   { name: 'Radiance HDR', advice: 'Tone-map it to an 8-bit PNG first', matches: ascii('#?R') },
-  { name: 'a Netpbm picture', advice: CONVERT, matches: (head) => /^P[1-7fF]\s/.test(head.toString('latin1', 0, 3)) },
-  { name: 'DICOM', advice: 'Export the picture as PNG', matches: ascii('DICM', 128) },
-  { name: 'FITS', advice: 'Export the picture as PNG', matches: ascii('SIMPLE  =') },
+  { name: 'a Netpbm image', advice: CONVERT, matches: (head) => /^P[1-7fF]\s/.test(head.toString('latin1', 0, 3)) },
+  { name: 'DICOM', advice: 'Export the image as PNG', matches: ascii('DICM', 128) },
+  { name: 'FITS', advice: 'Export the image as PNG', matches: ascii('SIMPLE  =') },
   { name: 'DDS', advice: CONVERT, matches: ascii('DDS ') },
   { name: 'QOI', advice: CONVERT, matches: ascii('qoif') },
   { name: 'FLIF', advice: CONVERT, matches: ascii('FLIF') },
@@ -118,12 +118,12 @@ export const REFUSED_FORMATS: readonly RefusedFormat[] = [
     matches: either(bytes(0x8a, 0x4d, 0x4e, 0x47), bytes(0x8b, 0x4a, 0x4e, 0x47)),
   },
   {
-    name: 'a sound',
-    advice: 'Send a picture',
+    name: 'audio',
+    advice: 'Send an image',
     matches: either(riff('WAVE'), ascii('ID3'), ascii('OggS'), ascii('fLaC'), majorBrand('M4A ')),
   },
   {
-    name: 'a film',
+    name: 'a video',
     advice: STILL,
     matches: either(
       bytes(0x1a, 0x45, 0xdf, 0xa3),
@@ -139,7 +139,7 @@ export const REFUSED_FORMATS: readonly RefusedFormat[] = [
   },
   {
     name: 'a program',
-    advice: 'Send a picture',
+    advice: 'Send an image',
     matches: either(
       bytes(0x7f, 0x45, 0x4c, 0x46),
       both(ascii('MZ'), (head) => head.length > 64),

@@ -1,13 +1,13 @@
-// Node 3: weighs the evidence, lets the reasoner answer, and asks for another round when something is missing.
-import { parse } from '../../../schemas/validation/model.ts';
+// Node 3: finds gaps in the evidence, lets the reasoner answer, and asks for another round when something is missing.
 import { NO_REASON, SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
-import { publicMessage, reasonerFailureCode } from '../../errors.ts';
-import { findGaps } from '../rules/gaps.ts';
+import { parse } from '../../../schemas/validation/model.ts';
+import { publicMessage, getReasonerErrorCode } from '../../errors.ts';
+import { raceAbort } from '../../lib/abort.ts';
 import { fuse, weighLeadTools } from '../rules/fusion.ts';
+import { findGaps, formatReplanReason } from '../rules/gaps.ts';
 import { recordReplanRequest } from '../rules/replanning.ts';
 import type { RunContext } from '../run-context.ts';
-import { boxesOf, resolveScope } from '../rules/scope.ts';
-import { orAborted, type StageWork } from '../stage.ts';
+import type { StageWork } from '../stage.ts';
 import type { PipelineState, PipelineUpdate } from '../state.ts';
 
 export function createSummarizer(eta: number): StageWork {
@@ -18,7 +18,7 @@ export function createSummarizer(eta: number): StageWork {
       if (run.signal.aborted) throw error;
       run.log.warn({ err: error }, 'Summarizer failed');
       const message = `The summarizer failed: ${publicMessage(error)}`;
-      return { error: message, failure: { code: reasonerFailureCode(error), message } };
+      return { error: message, failure: { code: getReasonerErrorCode(error), message } };
     }
   };
 }
@@ -29,35 +29,33 @@ async function summarize(
   signal: AbortSignal,
   eta: number,
 ): Promise<PipelineUpdate> {
-  const { plan, executor_evidence: evidence } = state;
-  if (!plan || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
-  const scope = resolveScope(plan, boxesOf(state, run));
+  const { plan, scope, executor_evidence: evidence } = state;
+  if (!plan || !scope || !evidence) throw new TypeError('Expected a plan and evidence before the summarizer runs');
   const tools = weighLeadTools(evidence, (name) => run.registry.find(name)?.calibration);
-  const summary = await orAborted(
-    run.reasoner.summarize(
-      {
-        query: state.query,
-        choices: run.choices,
-        plan,
-        evidence,
-        regions: scope.regions,
-        findings: state.findings ?? [],
-        gaps: findGaps(plan, evidence, scope, run.registry.strengthOf, run.registry.isFusion),
-        ungrounded: scope.ungrounded,
-        fuse: (own) => fuse(tools, own, eta),
+  const request = {
+    question: run.question,
+    plan,
+    evidence,
+    regions: scope.regions,
+    findings: state.findings ?? [],
+    gaps: findGaps(plan, evidence, scope, run.registry),
+    ungrounded: scope.ungrounded,
+    fuse: (own: Parameters<typeof fuse>[1]) => fuse(tools, own, eta),
+  };
+  const { output, score, replan } = await raceAbort(run.reasoner.summarize(request, signal), signal);
+  const result = parse(
+    SummarizerOutput,
+    { ...output, need_replan: replan !== null, replan_reason: replan && formatReplanReason(replan) },
+    {
+      warn: (message) => {
+        run.log.warn(message);
       },
-      signal,
-    ),
-    signal,
-  );
-  const output = parse(SummarizerOutput, summary.output, {
-    warn: (message) => {
-      run.log.warn(message);
     },
-  });
+  );
   return {
-    summarizer_result: output,
-    quality_score: summary.score,
-    ...(output.need_replan ? recordReplanRequest(state, output.replan_reason ?? NO_REASON) : {}),
+    summarizer_result: result,
+    quality_score: score,
+    replan_request: replan,
+    ...(replan ? recordReplanRequest(state, result.replan_reason ?? NO_REASON) : {}),
   };
 }

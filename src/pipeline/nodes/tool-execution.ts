@@ -1,4 +1,4 @@
-// The executor's fourth subtask: runs the assigned tools, replaces those that fail, and logs every attempt. No score is ever invented.
+// The executor's fourth subtask: runs the assigned tools, replaces those that fail, and logs every attempt. A score is never made up.
 import type { ExecutorOutput, ToolExecutionLog } from '../../../schemas/pipeline/executor.ts';
 import type { ToolRow } from '../../../schemas/tool.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
@@ -12,11 +12,11 @@ export type Assignments = Record<string, Record<string, string>>;
 export interface ToolExecution {
   scores: ExecutorOutput['quality_scores'];
   logs: ToolExecutionLog[];
-  /** Distinct runs, in the order in which they were made. */
+  /** Distinct runs, in order. */
   outcomes: ToolOutcome[];
 }
 
-export interface ExecutionRequest {
+interface ExecutionRequest {
   assignments: Assignments;
   regions: readonly ScopedRegion[];
   tools: readonly ToolRow[];
@@ -35,12 +35,12 @@ interface Task {
 
 export async function executeTools(request: ExecutionRequest): Promise<ToolExecution> {
   const results: Results = { scores: new Map(), logs: [], outcomes: [] };
-  let tasks = tasksOf(request);
-  // Each round runs all open tasks in one call; a failed task comes back with the next best tool.
+  let tasks = buildTasks(request);
+  // Each pass runs all open tasks in one call; a failed task returns with the next best tool.
   while (tasks.length > 0) {
     const outcomes = await runDistinct(tasks, request);
     results.outcomes.push(...outcomes.values());
-    tasks = tasks.flatMap((task) => settle(task, outcomes, results, request));
+    tasks = tasks.flatMap((task) => recordOutcome(task, outcomes, results, request));
   }
   const scores = [...results.scores].map(
     ([object, byDistortion]) => [object, Object.fromEntries(byDistortion)] as const,
@@ -48,16 +48,16 @@ export async function executeTools(request: ExecutionRequest): Promise<ToolExecu
   return { ...results, scores: scores.length === 0 ? null : Object.fromEntries(scores) };
 }
 
-/** Maps while it grows: an object may be called "__proto__". */
+/** Maps, because an object may be called "__proto__". */
 interface Results extends Pick<ToolExecution, 'logs' | 'outcomes'> {
   scores: Map<string, Map<string, [tool: string, score: number]>>;
 }
 
-function tasksOf({ assignments, regions, run }: ExecutionRequest): Task[] {
-  const regionOf = new Map(regions.map((region) => [region.name, region]));
+function buildTasks({ assignments, regions, run }: ExecutionRequest): Task[] {
+  const regionByName = new Map(regions.map((region) => [region.name, region]));
   return Object.entries(assignments).flatMap(([object, tools]) =>
     Object.entries(tools).flatMap(([distortion, name]) => {
-      const region = regionOf.get(object);
+      const region = regionByName.get(object);
       const tool = run.registry.find(name);
       return region && tool
         ? [{ region, distortion: distortion as DistortionCategory, tool, fallback: false, tried: new Set([tool.name]) }]
@@ -70,19 +70,24 @@ async function runDistinct(
   tasks: readonly Task[],
   { run, signal }: ExecutionRequest,
 ): Promise<Map<string, ToolOutcome>> {
-  const distinct = [...new Map(tasks.map((task) => [keyOf(task), task])).values()];
+  const distinct = [...new Map(tasks.map((task) => [taskKey(task), task])).values()];
   const outcomes = await run.evidence.run(distinct, signal);
   return new Map(
     distinct.flatMap((task, index) => {
       const outcome = outcomes[index];
-      return outcome ? [[keyOf(task), outcome]] : [];
+      return outcome ? [[taskKey(task), outcome]] : [];
     }),
   );
 }
 
-/** Logs a task's outcome and, if it failed, returns the task again with another tool, while there is one. */
-function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results, request: ExecutionRequest): Task[] {
-  const outcome = outcomes.get(keyOf(task));
+/** Logs a task's outcome. Returns a failed task with another tool, if there is one. */
+function recordOutcome(
+  task: Task,
+  outcomes: Map<string, ToolOutcome>,
+  results: Results,
+  request: ExecutionRequest,
+): Task[] {
+  const outcome = outcomes.get(taskKey(task));
   if (!outcome) return [];
   const alreadyCounted = results.logs.some(
     (log) => log.tool_name === task.tool.name && log.object_name === task.region.name,
@@ -93,7 +98,7 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results
     distortion: task.distortion,
     raw_score: outcome.value,
     normalized_score: outcome.score,
-    // One run serves several distortions: its time is told once.
+    // One run serves several distortions: its time is counted once.
     execution_time: alreadyCounted ? 0 : outcome.seconds,
     fallback: task.fallback,
     error: outcome.error,
@@ -118,15 +123,4 @@ function settle(task: Task, outcomes: Map<string, ToolOutcome>, results: Results
   return [{ ...task, tool: next, fallback: true }];
 }
 
-/** The first execution that failed, and the one that answered in its place for the same object and distortion, if any. */
-export function findFailure(
-  logs: readonly ToolExecutionLog[],
-): { failed: ToolExecutionLog; instead: ToolExecutionLog | undefined } | null {
-  const failed = logs.find((log) => log.error !== null);
-  if (!failed) return null;
-  const isSame = (log: ToolExecutionLog) =>
-    log.object_name === failed.object_name && log.distortion === failed.distortion;
-  return { failed, instead: logs.find((log) => log.fallback && log.error === null && isSame(log)) };
-}
-
-const keyOf = (task: Task): string => JSON.stringify([task.tool.name, task.region.name]);
+const taskKey = (task: Task): string => JSON.stringify([task.tool.name, task.region.name]);

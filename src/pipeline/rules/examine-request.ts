@@ -1,36 +1,35 @@
-// What the executor asks its reasoner under a plan. Also foretold to the planner, so that a reasoner may begin before the plan is certain.
+// Builds the executor's request to its reasoner. The planner previews it, so that a reasoner may start before the plan is certain.
 import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
-import { IqaError } from '../../errors.ts';
+import { IqaError, isInputError } from '../../errors.ts';
 import type { ExamineRequest } from '../../reasoners/reasoner.ts';
-import { doubtedTools } from './gaps.ts';
 import type { RunContext } from '../run-context.ts';
-import { boxesOf, resolveScope } from './scope.ts';
 import type { PipelineState } from '../state.ts';
+import type { Scope } from './scope.ts';
 
-export interface ExaminationOrder {
+export interface BuiltExamineRequest {
   request: ExamineRequest;
-  /** Why there are no tools, when the reasoner can do without; else null. */
-  toolless: unknown;
+  /** Why no tools are available, for a reasoner that can do without them; else null. */
+  toolsError: unknown;
 }
 
-export async function orderExamination(
+export async function buildExamineRequest(
   state: PipelineState,
   plan: PlannerOutput,
+  { regions, named, ungrounded }: Scope,
   run: RunContext,
   signal: AbortSignal,
-): Promise<ExaminationOrder> {
-  const { regions, named, ungrounded } = resolveScope(plan, boxesOf(state, run));
-  // A sidecar that is down has no tools; a reasoner with eyes of its own goes on without them.
-  let toolless: unknown = null;
+): Promise<BuiltExamineRequest> {
+  let toolsError: unknown = null;
   const tools = await run.evidence.availableTools().catch((error: unknown) => {
     if (isFatal(error, run)) throw error;
-    toolless = error;
+    toolsError = error;
     return [];
   });
+  const replan = state.summarizer_result?.need_replan ? state.replan_request : null;
   return {
-    toolless,
+    toolsError,
     request: {
-      query: state.query,
+      question: run.question,
       plan,
       regions,
       named,
@@ -39,20 +38,20 @@ export async function orderExamination(
       hasReference: plan.reference_mode === 'Full-Reference',
       measurements: () => run.evidence.measure(regions, signal),
       shorterSide: run.evidence.shorterSide,
-      missing: state.summarizer_result?.need_replan ? (state.summarizer_result.replan_reason ?? null) : null,
-      doubted: doubtedTools(
-        state.executor_evidence,
-        state.summarizer_result,
-        run.registry.strengthOf,
-        run.registry.isFusion,
+      replanReason: state.summarizer_result?.need_replan ? (state.summarizer_result.replan_reason ?? null) : null,
+      contradictedTools: new Set(
+        (replan?.gaps ?? []).flatMap((gap) => (gap.kind === 'contradicted_tool' ? [gap.tool] : [])),
       ),
     },
   };
 }
 
-/** Without tools the embedded reasoner has nothing to go by; what is wrong with the input is the caller's to mend. */
-export function isFatal(error: unknown, run: RunContext): boolean {
-  if (!(error instanceof IqaError)) return false;
-  if (error.code.startsWith('IQA_INPUT_')) return true;
-  return (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') && !run.reasoner.seesPixels;
+/** An unusable input always ends the run; missing tools end it unless the reasoner looks at the image itself. */
+export function isFatal(error: unknown, { reasoner }: RunContext): boolean {
+  if (isInputError(error)) return true;
+  return (
+    error instanceof IqaError &&
+    (error.code === 'IQA_TOOL_UNAVAILABLE' || error.code === 'IQA_BUSY') &&
+    !reasoner.hasVision
+  );
 }

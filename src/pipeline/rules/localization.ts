@@ -1,42 +1,45 @@
-// Beside the tools: where in the picture a distortion is strongest, from the local map that shows it, reduced to one of a dozen places.
+// Says where in the image a distortion is strongest: a local map, reduced to a grid of 3 × 3, is classified as one of a dozen places.
 import type { Finding, Place } from '../../../schemas/responses/assessment.ts';
 import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
+import { mean } from '../../lib/mean.ts';
 import type { ScopedRegion } from '../../tools/evidence/source.ts';
 import type { RunContext } from '../run-context.ts';
 
-export interface PlaceRequest {
+interface LocalizationRequest {
   findings: readonly Finding[];
   regions: readonly ScopedRegion[];
   hasReference: boolean;
 }
 
-/** The findings with the place of the worst one that a map can show, for each region. A map that cannot be made is no reason to fail. */
-export async function locate(
-  { findings, regions, hasReference }: PlaceRequest,
+/** Adds its place to the worst finding of each region that a map can show. A map that cannot be made is not an error. */
+export async function localizeFindings(
+  { findings, regions, hasReference }: LocalizationRequest,
   { evidence, log }: RunContext,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const sought = regions.flatMap((region) => {
+  const wanted = regions.flatMap((region) => {
     const finding = findings.find(
       (item) =>
-        item.object_name === region.name && item.severity !== 'none' && mapOf(item.distortion, hasReference) !== null,
+        item.object_name === region.name &&
+        item.severity !== 'none' &&
+        selectMap(item.distortion, hasReference) !== null,
     );
-    const map = finding ? mapOf(finding.distortion, hasReference) : null;
+    const map = finding ? selectMap(finding.distortion, hasReference) : null;
     return finding && map !== null ? [{ finding, region, map }] : [];
   });
-  if (sought.length === 0) return [...findings];
-  const grids = await evidence.locate(sought, signal).catch((error: unknown) => {
+  if (wanted.length === 0) return [...findings];
+  const grids = await evidence.locate(wanted, signal).catch((error: unknown) => {
     if (signal.aborted) throw error;
-    log.warn({ err: error }, 'No places');
+    log.warn({ err: error }, 'Localization failed');
     return [];
   });
-  const places = new Map(sought.map(({ finding, map }, index) => [finding, placeOf(grids[index] ?? null, map)]));
+  const places = new Map(wanted.map(({ finding, map }, index) => [finding, classifyPlace(grids[index] ?? null, map)]));
   return findings.map((finding) => ({ ...finding, place: places.get(finding) ?? finding.place }));
 }
 
-/** Without a reference three distortions have maps of their own; beside one, whatever differs from it shows. */
-function mapOf(distortion: DistortionCategory, hasReference: boolean): string | null {
-  // SSIM sees a change of light, to which MDSI's gradients are blind; MDSI sees colour, and costs a third.
+/** Without a reference only four distortions have a map; with one, every difference from it shows. */
+function selectMap(distortion: DistortionCategory, hasReference: boolean): string | null {
+  // MDSI's gradients do not react to brightness and contrast, SSIM does. MDSI reacts to colour and takes a third of the time.
   if (hasReference) return distortion === 'Brightness change' || distortion === 'Contrast' ? 'SSIM' : 'MDSI';
   switch (distortion) {
     case 'Blurs':
@@ -51,10 +54,8 @@ function mapOf(distortion: DistortionCategory, hasReference: boolean): string | 
   }
 }
 
-type Where = Place['where'];
-
-/** The cells of each place, row by row from the upper left; a place may have several shapes. */
-const SHAPES: readonly [Where, string][] = [
+/** The nine cells of each place, row by row from the upper left; a place may have several shapes. */
+const SHAPES: readonly [Place['where'], string][] = [
   ['upper left', '100000000'],
   ['top', '010000000'],
   ['upper right', '001000000'],
@@ -81,25 +82,24 @@ const SHAPES: readonly [Where, string][] = [
   ['edges', '111101111'],
   ['edges', '101000101'],
 ];
-/** Less than this on average, and the map does not show what the measurement found. */
-const SHOWS = 0.01;
-/** Nine cells whose deviation is below this share of their mean differ by what the scene has there, not by the distortion. */
-const EVEN = 0.35;
-/** A shape that explains less than half of the variation does not describe it. */
-const LIKE = 0.7;
+/** Below this mean the map does not show what the measurement found. */
+const MIN_MEAN = 0.01;
+/** Ratio of deviation to mean below which the cells differ by scene content, not by the distortion. */
+const UNIFORM_RATIO = 0.35;
+/** A shape with a lower correlation explains less than half of the variance. */
+const MIN_CORRELATION = 0.7;
 
-/** Null without a map, or where it shows nothing. */
-export function placeOf(grid: readonly number[] | null, map: string): Place | null {
-  if (grid?.length !== 9 || mean(grid) < SHOWS) return null;
-  if (deviation(grid) < EVEN * mean(grid)) return { where: 'all over', grid: [...grid], map };
-  const [where, likeness] = SHAPES.map(([name, cells]): [Where, number] => [
+/** Null without a map, or when the map shows nothing. */
+export function classifyPlace(grid: readonly number[] | null, map: string): Place | null {
+  if (grid?.length !== 9 || mean(grid) < MIN_MEAN) return null;
+  if (deviation(grid) < UNIFORM_RATIO * mean(grid)) return { where: 'all over', grid: [...grid], map };
+  const [where, similarity] = SHAPES.map(([name, cells]): [Place['where'], number] => [
     name,
     correlation(grid, Array.from(cells, Number)),
   ]).reduce((best, next) => (next[1] > best[1] ? next : best));
-  return { where: likeness >= LIKE ? where : 'several places', grid: [...grid], map };
+  return { where: similarity >= MIN_CORRELATION ? where : 'several places', grid: [...grid], map };
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const deviation = (values: readonly number[]): number =>
   Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
 

@@ -1,5 +1,5 @@
-// The replanning loop's rules: where to go after the summarizer, how requests are counted and remembered.
-import type { Logger } from 'pino';
+// The replanning loop's rules: the node after the summarizer, and the count and history of replan requests.
+import type { FastifyBaseLogger } from 'fastify';
 import { DEFAULT_MAX_REPLAN_ITERATIONS, MAX_HISTORY, type AgenticIQAState } from '../../../schemas/pipeline/state.ts';
 import { NO_REASON } from '../../../schemas/pipeline/summarizer.ts';
 
@@ -9,20 +9,20 @@ type ReplanState = Pick<
   'summarizer_result' | 'iteration_count' | 'max_replan_iterations' | 'replan_history' | 'error'
 >;
 
-/** The labels that the drawn graph gives the two ways out of the summarizer. */
+/** Labels of the summarizer's two outgoing edges in the diagram. */
 export const EDGE_LABELS: Record<NextNode, string> = {
   planner: 'need_replan=true & iter<max',
   __end__: 'need_replan=false or iter>=max',
 };
 
-/** The conditional edge after the summarizer: back to the planner only while the limit allows it. */
-export function decideNextNode(state: ReplanState, log: Logger): NextNode {
+/** The conditional edge after the summarizer: back to the planner while the limit allows it. */
+export function decideNextNode(state: ReplanState, log: FastifyBaseLogger): NextNode {
   const result = state.summarizer_result;
   const iteration = state.iteration_count ?? 0;
   const limit = state.max_replan_iterations ?? DEFAULT_MAX_REPLAN_ITERATIONS;
-  // A planner that failed on a replan leaves its error and the last good result: that is the end.
-  const asked = result !== undefined && result.need_replan && state.error === undefined;
-  const decision: NextNode = asked && iteration < limit ? 'planner' : '__end__';
+  // A planner that failed on a replan leaves its error and the last good result: the run ends.
+  const isRequested = result !== undefined && result.need_replan && state.error === undefined;
+  const decision: NextNode = isRequested && iteration < limit ? 'planner' : '__end__';
   log.info(
     { need_replan: result?.need_replan ?? false, iteration_count: iteration, max_replan_iterations: limit, decision },
     'Replanning decision',
@@ -30,13 +30,13 @@ export function decideNextNode(state: ReplanState, log: Logger): NextNode {
   if (decision === 'planner') {
     log.info(`Replanning triggered: ${result?.replan_reason ?? NO_REASON}`);
     log.info(`Iteration ${iteration}/${limit}`);
-  } else if (asked) {
+  } else if (isRequested) {
     warnAboutLimit(state, iteration, limit, log);
   }
   return decision;
 }
 
-function warnAboutLimit(state: ReplanState, iteration: number, limit: number, log: Logger): void {
+function warnAboutLimit(state: ReplanState, iteration: number, limit: number, log: FastifyBaseLogger): void {
   log.warn(`Max replanning iterations (${limit}) reached`);
   log.warn('Continuing with current evidence despite need_replan=true');
   if (iteration > 1 && (state.replan_history?.length ?? 0) >= Math.min(iteration, MAX_HISTORY)) {
@@ -47,7 +47,7 @@ function warnAboutLimit(state: ReplanState, iteration: number, limit: number, lo
   }
 }
 
-/** Counts a request for a replan, the refused one at the limit included, and words the entry for its history. */
+/** Counts a replan request, including the one refused at the limit, and formats its history entry. */
 export function recordReplanRequest(
   state: ReplanState,
   reason: string,
@@ -56,8 +56,10 @@ export function recordReplanRequest(
   return { iteration_count: iteration, replan_history: [`[Iteration ${iteration}] ${reason}`] };
 }
 
-/** The reducer of `replan_history`: new entries are appended; first in, first out beyond the limit. */
-export function createHistoryReducer(log: Pick<Logger, 'warn'>): (current: string[], added: string[]) => string[] {
+/** The reducer of `replan_history`: appends entries and drops the oldest beyond the limit. */
+export function createHistoryReducer(
+  log: Pick<FastifyBaseLogger, 'warn'>,
+): (current: string[], added: string[]) => string[] {
   return (current, added) => {
     const all = [...current, ...added];
     if (all.length <= MAX_HISTORY) return all;

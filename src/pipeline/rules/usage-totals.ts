@@ -1,22 +1,20 @@
-// What a run has cost so far, as part of its state: a process that resumes it goes on counting where the last one stopped.
-import Type, { type Static } from 'typebox';
-import { ModelUsage } from '../../../schemas/responses/assessment.ts';
+// Time, calls and cost of a run so far, kept in its state so that a resumed run continues the count.
+import type { ModelUsage } from '../../../schemas/responses/assessment.ts';
 import type { Reasoner } from '../../reasoners/reasoner.ts';
 import type { EvidenceSource } from '../../tools/evidence/source.ts';
 import type { RunContext } from '../run-context.ts';
 
-export const Carried = Type.Object({
-  timings_ms: Type.Record(Type.String(), Type.Number()),
-  cache_hits: Type.Integer(),
-  cache_misses: Type.Integer(),
-  sidecar_ms: Type.Number(),
-  sidecar_version: Type.Union([Type.String(), Type.Null()]),
-  usage: ModelUsage,
-  degraded: Type.Union([Type.String(), Type.Null()]),
-});
-export type Carried = Static<typeof Carried>;
+export interface UsageTotals {
+  timings_ms: Record<string, number>;
+  cache_hits: number;
+  cache_misses: number;
+  sidecar_ms: number;
+  sidecar_version: string | null;
+  usage: ModelUsage;
+  degraded: string | null;
+}
 
-export function carriedOf({ timings, evidence, reasoner }: RunContext): Carried {
+export function collectUsageTotals({ timings, evidence, reasoner }: RunContext): UsageTotals {
   const { hits, misses, sidecarMs, sidecarVersion } = evidence.statistics();
   return {
     timings_ms: { ...timings },
@@ -28,47 +26,47 @@ export function carriedOf({ timings, evidence, reasoner }: RunContext): Carried 
   };
 }
 
-export function continueEvidence(source: EvidenceSource, before: Carried): EvidenceSource {
+export function withPriorStatistics(source: EvidenceSource, prior: UsageTotals): EvidenceSource {
   return {
     ...source,
     statistics() {
-      const now = source.statistics();
+      const current = source.statistics();
       return {
-        hits: before.cache_hits + now.hits,
-        misses: before.cache_misses + now.misses,
-        sidecarMs: before.sidecar_ms + now.sidecarMs,
-        sidecarVersion: now.sidecarVersion ?? before.sidecar_version,
+        hits: prior.cache_hits + current.hits,
+        misses: prior.cache_misses + current.misses,
+        sidecarMs: prior.sidecar_ms + current.sidecarMs,
+        sidecarVersion: current.sidecarVersion ?? prior.sidecar_version,
       };
     },
   };
 }
 
-/** Inherits rather than copies: who speaks may change while the run goes on. */
-export function continueReasoner(reasoner: Reasoner, before: Carried): Reasoner {
+/** Inherits instead of copying: `identity` may change during the run. */
+export function withPriorUsage(reasoner: Reasoner, prior: UsageTotals): Reasoner {
   const report = (): ReturnType<Reasoner['report']> => {
-    const now = reasoner.report();
-    return { usage: addUsage(before.usage, now.usage), degraded: now.degraded ?? before.degraded };
+    const current = reasoner.report();
+    return { usage: addUsage(prior.usage, current.usage), degraded: current.degraded ?? prior.degraded };
   };
   return Object.create(reasoner, { report: { value: report } }) as Reasoner;
 }
 
-type Costs = Pick<ModelUsage, 'calls' | 'input_tokens' | 'output_tokens' | 'cost_usd'>;
+type CallTotals = Pick<ModelUsage, 'calls' | 'input_tokens' | 'output_tokens' | 'cost_usd'>;
 
-function addUsage(before: ModelUsage, now: ModelUsage): ModelUsage {
-  const add = (a: Costs, b: Costs): Costs => ({
+export function addUsage(prior: ModelUsage, current: ModelUsage): ModelUsage {
+  const add = (a: CallTotals, b: CallTotals): CallTotals => ({
     calls: a.calls + b.calls,
     cost_usd: a.cost_usd + b.cost_usd,
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
   });
   return {
-    ...add(before, now),
-    cache_hits: before.cache_hits + now.cache_hits,
+    ...add(prior, current),
+    cache_hits: prior.cache_hits + current.cache_hits,
     roles: {
-      planner: add(before.roles.planner, now.roles.planner),
-      executor: add(before.roles.executor, now.roles.executor),
-      summarizer: add(before.roles.summarizer, now.roles.summarizer),
+      planner: add(prior.roles.planner, current.roles.planner),
+      executor: add(prior.roles.executor, current.roles.executor),
+      summarizer: add(prior.roles.summarizer, current.roles.summarizer),
     },
-    failed_attempts: [...before.failed_attempts, ...now.failed_attempts],
+    failed_attempts: [...prior.failed_attempts, ...current.failed_attempts],
   };
 }

@@ -1,8 +1,9 @@
-// The only things that are mended in a model's answer: case, known synonyms, and the two shapes a list by object may have. Each is reported.
+// The only repairs of a model's reply: case, known synonyms, and the two shapes of a list by object. Each is reported.
+import { isRecord } from '../../../schemas/validation/explain.ts';
 import type { DistortionCategory, Level, Severity } from '../../../schemas/vocabulary.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 
-export type Repaired = (what: string) => void;
+export type OnRepair = (repair: string) => void;
 
 export const CATEGORY_SYNONYMS: Record<string, DistortionCategory> = {
   blur: 'Blurs',
@@ -55,53 +56,51 @@ export const SEVERITY_SYNONYMS: Record<string, Severity> = {
 /** The paper's letters for the levels. */
 export const LEVEL_SYNONYMS: Record<string, Level> = { a: 'Excellent', b: 'Good', c: 'Fair', d: 'Poor', e: 'Bad' };
 
-/** The allowed spelling of a word, or the word itself where it is none: validation then refuses it. */
-export function canonical(
+/** The allowed spelling of a word. An unknown word is returned as it is: validation rejects it. */
+export function canonicalValue(
   word: unknown,
   allowed: readonly string[],
   synonyms: Readonly<Record<string, string>>,
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): unknown {
   if (typeof word !== 'string' || allowed.includes(word)) return word;
-  const plain = word.trim().toLowerCase();
-  const synonym = Object.hasOwn(synonyms, plain) ? synonyms[plain] : undefined;
+  const normalized = word.trim().toLowerCase();
+  const synonym = Object.hasOwn(synonyms, normalized) ? synonyms[normalized] : undefined;
   const found =
-    allowed.find((candidate) => candidate.toLowerCase() === plain) ??
+    allowed.find((candidate) => candidate.toLowerCase() === normalized) ??
     (synonym !== undefined && allowed.includes(synonym) ? synonym : undefined);
   if (found === undefined) return word;
-  repaired(`"${word.slice(0, 40)}" read as "${found}"`);
+  onRepair(`"${word.slice(0, 40)}" read as "${found}"`);
   return found;
 }
 
-/** The registry's name of a tool, whatever case or alias it was given in. */
+/** The registry's name of a tool, given in any case or by an alias. */
 export function canonicalTool(
   word: unknown,
   allowed: readonly string[],
   registry: ToolRegistry,
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): unknown {
   if (typeof word !== 'string' || allowed.includes(word)) return word;
   const name = registry.find(word.trim())?.name;
   if (name === undefined || !allowed.includes(name)) return word;
-  repaired(`"${word.slice(0, 40)}" read as "${name}"`);
+  onRepair(`"${word.slice(0, 40)}" read as "${name}"`);
   return name;
 }
 
-/** { vehicle: … } as [{ object: "vehicle", … }]: providers' schemas know no free keys, the pipeline's models do. */
-export function asEntries(
+/** Converts { vehicle: … } to [{ object: "vehicle", … }]: providers' schemas allow no free keys, the pipeline's models do. */
+export function toEntryList(
   value: unknown,
   field: string,
   toEntries: (object: string, item: unknown) => unknown[],
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  repaired(`${field} given by object`);
+  if (!isRecord(value)) return value;
+  onRepair(`${field} given by object`);
   return Object.entries(value).flatMap(([object, item]) => toEntries(object, item));
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-/** The items of a list that are objects, each as `change` makes it; all else stays for validation to refuse. */
+/** Maps the items of a list that are objects; everything else stays for validation to reject. */
 export function mapRecords(
   value: unknown,
   change: (item: Record<string, unknown>) => Record<string, unknown>,

@@ -1,101 +1,104 @@
-// The executor's call beside the planner's: begun under the plan that the embedded planner holds likely, used if the model plans the same, else dropped.
+// Starts the executor's model call beside the planner's, under the plan that the embedded planner expects; dropped if the model plans otherwise.
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from 'pino';
+import type { FastifyBaseLogger } from 'fastify';
 import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
-import { NoRoom } from '../../vlm/session.ts';
+import { SpeculationSkippedError } from '../../vlm/errors.ts';
 import type { Examination, ExamineRequest } from '../reasoner.ts';
-import type { Spoke } from './reasoner.ts';
+import type { OnAnswered } from './context.ts';
 
-interface Work {
+interface Task {
   request: ExamineRequest;
-  isAhead: boolean;
+  speculative: boolean;
   signal: AbortSignal;
-  spoke: Spoke;
+  onAnswered: OnAnswered;
 }
 
-export interface Ahead {
-  /** At most one is under way. */
-  begin: (plan: PlannerOutput, foretell: () => Promise<ExamineRequest>) => void;
-  /** The plan is known: what was begun under another one is of no use. Null: there is none. */
-  decide: (plan: PlannerOutput | null) => void;
-  /** From what was begun, where it answers this very request; else from a new call. */
-  examine: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
+export interface Speculation {
+  /** At most one examination is under way. */
+  start: (plan: PlannerOutput, preview: () => Promise<ExamineRequest>) => void;
+  /** The plan is known (null: there is none): an examination under another plan is dropped. */
+  resolve: (plan: PlannerOutput | null) => void;
+  /** The started examination if it answers this request, else a new one. */
+  take: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
 }
 
-export interface AheadOptions {
-  examine: (work: Work) => Promise<Examination>;
-  /** Told only of those whose answer is used. */
-  spoke: Spoke;
-  /** Of the whole run, since what is begun during one stage ends in the next. */
+export interface SpeculationOptions {
+  examine: (task: Task) => Promise<Examination>;
+  /** Called only for answers that are used. */
+  onAnswered: OnAnswered;
+  /** Of the whole run: what starts during one stage ends in the next. */
   signal: AbortSignal;
-  log: Logger;
+  log: FastifyBaseLogger;
 }
 
-interface Begun {
+interface Started {
   plan: PlannerOutput;
   controller: AbortController;
   work: Promise<{ request: ExamineRequest; examination: Promise<Examination> }>;
-  speakers: Parameters<Spoke>[0][];
+  answered: Parameters<OnAnswered>[0][];
 }
 
-export function createAhead({ examine, spoke, signal, log }: AheadOptions): Ahead {
-  let begun: Begun | null = null;
+export function createSpeculation({ examine, onAnswered, signal, log }: SpeculationOptions): Speculation {
+  let started: Started | null = null;
 
   function drop(): void {
-    begun?.controller.abort(new DOMException('The plan is another one', 'AbortError'));
-    begun = null;
+    started?.controller.abort(new DOMException('The plan differs', 'AbortError'));
+    started = null;
   }
 
   return {
-    begin(plan, foretell) {
-      if (begun) return;
+    start(plan, preview) {
+      if (started) return;
       const controller = new AbortController();
       const stop = AbortSignal.any([signal, controller.signal]);
-      const speakers: Begun['speakers'] = [];
-      const work = foretell().then((request) => {
+      const answered: Started['answered'] = [];
+      const work = preview().then((request) => {
         stop.throwIfAborted();
         const examination = examine({
           request,
-          isAhead: true,
+          speculative: true,
           signal: stop,
-          spoke: (speaker) => {
-            speakers.push(speaker);
+          onAnswered: (answer) => {
+            answered.push(answer);
           },
         });
-        // Nobody may ever ask for it.
+        // It may never be taken.
         examination.catch(() => undefined);
         return { request, examination };
       });
       work.catch(() => undefined);
-      begun = { plan, controller, work, speakers };
+      started = { plan, controller, work, answered };
     },
-    decide(plan) {
-      if (!begun || isDeepStrictEqual(plan, begun.plan)) return;
-      log.debug("The model plans otherwise: the executor's call that was begun ahead is dropped");
+    resolve(plan) {
+      if (!started || isDeepStrictEqual(plan, started.plan)) return;
+      log.debug("The model plans otherwise: the executor's speculative call is dropped");
       drop();
     },
-    async examine(request, stageSignal) {
-      const now = () => examine({ request, isAhead: false, signal: stageSignal, spoke });
-      const early = await begun?.work.catch(() => null);
-      const isSame = early && isDeepStrictEqual(namesOf(early.request), namesOf(request)) && request.doubted.size === 0;
-      if (!begun || !isSame) {
+    async take(request, stageSignal) {
+      const examineNow = () => examine({ request, speculative: false, signal: stageSignal, onAnswered });
+      const early = await started?.work.catch(() => null);
+      const isSame =
+        early &&
+        isDeepStrictEqual(toolNames(early.request), toolNames(request)) &&
+        request.contradictedTools.size === 0;
+      if (!started || !isSame) {
         drop();
-        return now();
+        return examineNow();
       }
-      const { speakers } = begun;
+      const { answered } = started;
       // Used once: another round is another question.
-      begun = null;
+      started = null;
       try {
         const examination = await early.examination;
-        speakers.forEach(spoke);
+        answered.forEach(onAnswered);
         return examination;
       } catch (error) {
-        if (error instanceof NoRoom) return now();
+        if (error instanceof SpeculationSkippedError) return examineNow();
         throw error;
       }
     },
   };
 }
 
-/** Between the two the sidecar may have gone, or come back with other tools. */
-const namesOf = ({ tools }: ExamineRequest): string[] => tools.map(({ name }) => name);
+/** Between the two requests the sidecar may have stopped, or restarted with other tools. */
+const toolNames = ({ tools }: ExamineRequest): string[] => tools.map(({ name }) => name);

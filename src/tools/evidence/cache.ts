@@ -1,27 +1,28 @@
-// Results of the sidecar by the hash of what it measured: the same pixels are never measured twice.
+// An LRU cache of sidecar results, keyed by the hash of the files they were computed from.
 import { LRUCache } from 'lru-cache';
+import type { ResultEvent } from './in-flight.ts';
 
 export interface ResultCache {
-  get: <T extends object>(key: string) => T | undefined;
-  /** Looks without counting. */
+  get: (key: string) => ResultEvent | undefined;
+  /** Does not count as a hit or miss. */
   has: (key: string) => boolean;
-  set: (key: string, value: object) => void;
+  set: (key: string, event: ResultEvent) => void;
   statistics: () => { entries: number; hits: number; misses: number };
 }
 
 export function createResultCache(entries: number): ResultCache {
-  const cache = new LRUCache<string, object>({ max: entries });
+  const cache = new LRUCache<string, ResultEvent>({ max: entries });
   let hits = 0;
   let misses = 0;
   return {
-    get<T extends object>(key: string) {
-      const found = cache.get(key) as T | undefined;
+    get(key) {
+      const found = cache.get(key);
       if (found) hits += 1;
       else misses += 1;
       return found;
     },
     has: (key) => cache.has(key),
-    set: (key, value) => void cache.set(key, value),
+    set: (key, event) => void cache.set(key, event),
     statistics: () => ({ entries: cache.size, hits, misses }),
   };
 }
@@ -31,12 +32,13 @@ export interface KeyParts {
   reference: string | null;
   jpegQuality: number | null;
   box: readonly number[] | null;
+  /** Tool and kind of output, or "measurements". */
   what: string;
   version: string;
 }
 
-/** What is measured, on which pixels, by which version: all that a value depends on. */
-export function cacheKey(parts: KeyParts): string {
+/** Everything a result depends on. */
+export function resultCacheKey(parts: KeyParts): string {
   return [
     parts.image,
     parts.reference ?? '-',

@@ -1,60 +1,60 @@
-// Results on their way: what a running sidecar call will bring can be waited for by anybody, and is asked for only once.
+// Tracks sidecar calls in flight, so that a result already requested can be awaited instead of requested again.
 import type { MeasureEvent, MeasurementsEvent, ToolEvent } from '../../../schemas/sidecar.ts';
 import { IqaError } from '../../errors.ts';
 
 export type ResultEvent = MeasurementsEvent | ToolEvent;
 
-export interface RunningCalls {
-  /** Follows a call that will bring these keys; `keyOf` tells which one an event is. */
-  follow: (
+export interface InFlightCalls {
+  /** Tracks a call that will produce these keys; `findKey` maps an event to its key. */
+  track: (
     events: AsyncGenerator<MeasureEvent>,
     keys: readonly string[],
-    keyOf: (event: ResultEvent) => string,
+    findKey: (event: ResultEvent) => string | undefined,
   ) => void;
-  waitFor: (key: string) => Promise<ResultEvent> | undefined;
-  /** The sidecar's own time, of calls that were cut short as far as they told. */
+  get: (key: string) => Promise<ResultEvent> | undefined;
+  /** Total time in the sidecar; of cancelled calls, up to their last event. */
   sidecarMs: () => number;
 }
 
-export function createRunningCalls(onResult: (key: string, event: ResultEvent) => void): RunningCalls {
-  const waiting = new Map<string, Promise<ResultEvent>>();
-  const times: { ms: number }[] = [];
+export function createInFlightCalls(onResult: (key: string, event: ResultEvent) => void): InFlightCalls {
+  const results = new Map<string, Promise<ResultEvent>>();
+  const callTimes: { ms: number }[] = [];
 
   async function consume(
     events: AsyncGenerator<MeasureEvent>,
-    settle: Map<string, Deferred>,
-    keyOf: (event: ResultEvent) => string,
+    pending: Map<string, Deferred>,
+    findKey: (event: ResultEvent) => string | undefined,
   ): Promise<void> {
-    const own = { ms: 0 };
-    times.push(own);
+    const time = { ms: 0 };
+    callTimes.push(time);
     try {
       for await (const event of events) {
-        own.ms = Math.max(own.ms, elapsedAt(event));
-        if (event.event === 'tool' || event.event === 'measurements') {
-          const key = keyOf(event);
-          if (event.error === null && settle.has(key)) onResult(key, event);
-          settle.get(key)?.resolve(event);
-          settle.delete(key);
-        }
+        time.ms = Math.max(time.ms, readElapsedMs(event));
+        if (event.event !== 'tool' && event.event !== 'measurements') continue;
+        const key = findKey(event) ?? '';
+        if (event.error === null && pending.has(key)) onResult(key, event);
+        pending.get(key)?.resolve(event);
+        pending.delete(key);
       }
       throw new IqaError('IQA_TOOL_FAILED', 'The sidecar gave no answer for a tool');
     } catch (error) {
-      for (const { reject } of settle.values()) reject(error);
+      for (const { reject } of pending.values()) reject(error);
     }
   }
 
   return {
-    follow(events, keys, keyOf) {
-      const settle = new Map<string, Deferred>();
+    track(events, keys, findKey) {
+      const pending = new Map<string, Deferred>();
       for (const key of keys) {
-        waiting.set(key, new Promise<ResultEvent>((resolve, reject) => settle.set(key, { resolve, reject })));
-        // Nobody may be waiting for what was only fetched ahead. A failure is forgotten, so that it can be tried again.
-        waiting.get(key)?.catch(() => waiting.delete(key));
+        const result = new Promise<ResultEvent>((resolve, reject) => pending.set(key, { resolve, reject }));
+        results.set(key, result);
+        // A prefetched result may have no consumer. A failure is removed, so that it can be retried.
+        result.catch(() => results.delete(key));
       }
-      void consume(events, settle, keyOf);
+      void consume(events, pending, findKey);
     },
-    waitFor: (key) => waiting.get(key),
-    sidecarMs: () => times.reduce((sum, { ms }) => sum + ms, 0),
+    get: (key) => results.get(key),
+    sidecarMs: () => callTimes.reduce((sum, { ms }) => sum + ms, 0),
   };
 }
 
@@ -63,8 +63,8 @@ interface Deferred {
   reject: (error: unknown) => void;
 }
 
-/** The sidecar's own clock: milliseconds since it had the whole request. */
-function elapsedAt(event: MeasureEvent): number {
+/** Milliseconds since the sidecar received the whole request. */
+function readElapsedMs(event: MeasureEvent): number {
   switch (event.event) {
     case 'image':
       return event.queue_ms + event.decode_ms;

@@ -1,29 +1,34 @@
-// Two sidecars seen as one: tools of the optional pyiqa tier go to its own address, everything else to the sidecar that is always there.
+// Combines two sidecars into one client: tools of the optional pyiqa tier go to the second, everything else to the first.
 import type { MeasureEvent, SidecarTools } from '../../../schemas/sidecar.ts';
 import type { ToolRow } from '../../../schemas/tool.ts';
 import { weakMemoize } from '../../lib/weak-memoize.ts';
-import { messageOf } from '../../errors.ts';
+import { getMessage } from '../../errors.ts';
 import type { MeasureCall, SidecarClient } from './client.ts';
 
-/** `tierOf`: where a tool of the registry runs. Without a second client the first is all there is. */
-export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null, tierOf: (name: string) => ToolRow['tier']): SidecarClient {
+type FindTier = (tool: string) => ToolRow['tier'];
+
+/** Returns the base client itself if there is no second one. */
+export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null, findTier: FindTier): SidecarClient {
   if (pyiqa === null) return base;
-  // The same object while neither has answered anew: others know again by it what they worked out.
-  const joined = weakMemoize((first: SidecarTools) => weakMemoize((second: SidecarTools | typeof AWAY): SidecarTools => {
-    const further = second.tools.filter(({ name }) => tierOf(name) === 'pyiqa');
-    return { ...first, tools: [...first.tools.filter(({ name }) => tierOf(name) === 'base'), ...further] };
-  }));
+  // Memoized: callers memoize by the identity of this object.
+  const joinLists = weakMemoize((baseList: SidecarTools) =>
+    weakMemoize((pyiqaList: SidecarTools | typeof NO_TOOLS): SidecarTools => {
+      const ofTier = (list: Pick<SidecarTools, 'tools'>, tier: ToolRow['tier']) =>
+        list.tools.filter(({ name }) => findTier(name) === tier);
+      return { ...baseList, tools: [...ofTier(baseList, 'base'), ...ofTier(pyiqaList, 'pyiqa')] };
+    }),
+  );
   return {
     async tools() {
-      // The second tier is optional in every respect: while it is away, its tools are unavailable and the others work.
-      const [first, second] = await Promise.all([base.tools(), pyiqa.tools().catch(() => AWAY)]);
-      return joined(first)(second);
+      // While the optional tier is down, only its own tools are unavailable.
+      const [baseList, pyiqaList] = await Promise.all([base.tools(), pyiqa.tools().catch(() => NO_TOOLS)]);
+      return joinLists(baseList)(pyiqaList);
     },
     measure(call, signal) {
-      const [own, further] = splitCall(call, tierOf);
-      if (further === null) return base.measure(call, signal);
-      const answers = answerAll(pyiqa.measure(further, signal), further, signal);
-      return own === null ? answers : interleave(base.measure(own, signal), withoutFrame(answers));
+      const [baseCall, pyiqaCall] = splitCall(call, findTier);
+      if (pyiqaCall === null) return base.measure(call, signal);
+      const events = withToolErrors(pyiqa.measure(pyiqaCall, signal), pyiqaCall, signal);
+      return baseCall === null ? events : interleave(base.measure(baseCall, signal), onlyToolEvents(events));
     },
     health: () => base.health(),
     async close() {
@@ -32,43 +37,68 @@ export function combineClients(base: SidecarClient, pyiqa: SidecarClient | null,
   };
 }
 
-/** A second sidecar that does not answer. */
-const AWAY: Pick<SidecarTools, 'tools'> = { tools: [] };
+const NO_TOOLS: Pick<SidecarTools, 'tools'> = { tools: [] };
 
-/** What each sidecar is asked; null where it is asked nothing. Measurements are always the first one's. */
-function splitCall(call: MeasureCall, tierOf: (name: string) => ToolRow['tier']): [MeasureCall | null, MeasureCall | null] {
-  const own = call.header.tools.filter(({ name }) => tierOf(name) === 'base');
-  const further = call.header.tools.filter(({ name }) => tierOf(name) === 'pyiqa');
-  const part = (tools: typeof own, measurements: string[]): MeasureCall => ({ ...call, header: { ...call.header, tools, measurements } });
-  const ownPart = own.length > 0 || call.header.measurements.length > 0 || further.length === 0 ? part(own, call.header.measurements) : null;
-  return [ownPart, further.length > 0 ? part(further, []) : null];
+/** The call of each sidecar, or null. Measurements are always taken by the base sidecar. */
+function splitCall(call: MeasureCall, findTier: FindTier): [base: MeasureCall | null, pyiqa: MeasureCall | null] {
+  const { tools, measurements } = call.header;
+  const baseTools = tools.filter(({ name }) => findTier(name) === 'base');
+  const pyiqaTools = tools.filter(({ name }) => findTier(name) === 'pyiqa');
+  const withTools = (part: typeof tools, regions: string[]): MeasureCall => ({
+    ...call,
+    header: { ...call.header, tools: part, measurements: regions },
+  });
+  const usesBase = baseTools.length > 0 || measurements.length > 0 || pyiqaTools.length === 0;
+  return [
+    usesBase ? withTools(baseTools, measurements) : null,
+    pyiqaTools.length > 0 ? withTools(pyiqaTools, []) : null,
+  ];
 }
 
-/** The optional tier's events; when it fails, each tool that it has not answered for gets an error of its own. */
-async function* answerAll(events: AsyncGenerator<MeasureEvent>, call: MeasureCall, signal: AbortSignal): AsyncGenerator<MeasureEvent> {
-  const open = call.header.tools.map(({ name, region }) => ({ tool: name, region }));
+/** If the optional tier fails, emits an error event for each tool that has no result yet. */
+async function* withToolErrors(
+  events: AsyncGenerator<MeasureEvent>,
+  call: MeasureCall,
+  signal: AbortSignal,
+): AsyncGenerator<MeasureEvent> {
+  let open = call.header.tools.map(({ name, region }) => ({ tool: name, region }));
   try {
     for await (const event of events) {
-      if (event.event === 'tool') open.splice(open.findIndex(({ tool, region }) => tool === event.tool && region === event.region), 1);
+      if (event.event === 'tool')
+        open = open.filter(({ tool, region }) => tool !== event.tool || region !== event.region);
       yield event;
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = `The pyiqa sidecar gave no answer: ${messageOf(error)}`;
+    const message = `The pyiqa sidecar gave no answer: ${getMessage(error)}`;
     for (const { tool, region } of open) {
-      yield { event: 'tool', tool, region, value: null, version: '', time_ms: 0, elapsed_ms: 0, map: null, error: { code: 'TOOL_UNAVAILABLE', message } };
+      yield {
+        event: 'tool',
+        tool,
+        region,
+        value: null,
+        version: '',
+        time_ms: 0,
+        elapsed_ms: 0,
+        map: null,
+        grid: null,
+        error: { code: 'TOOL_UNAVAILABLE', message },
+      };
     }
     yield { event: 'end', time_ms: 0 };
   }
 }
 
-/** Only the results: the first sidecar says what the picture is and when all is over. */
-async function* withoutFrame(events: AsyncGenerator<MeasureEvent>): AsyncGenerator<MeasureEvent> {
+/** Drops the `image` and `end` events, which the base sidecar sends as well. */
+async function* onlyToolEvents(events: AsyncGenerator<MeasureEvent>): AsyncGenerator<MeasureEvent> {
   for await (const event of events) if (event.event === 'tool') yield event;
 }
 
-/** The events of both as they come; the last one's `end` comes last. */
-async function* interleave(first: AsyncGenerator<MeasureEvent>, second: AsyncGenerator<MeasureEvent>): AsyncGenerator<MeasureEvent> {
+/** Yields the events of both as they arrive, and `end` after all others. */
+async function* interleave(
+  first: AsyncGenerator<MeasureEvent>,
+  second: AsyncGenerator<MeasureEvent>,
+): AsyncGenerator<MeasureEvent> {
   const next = async (source: AsyncGenerator<MeasureEvent>) => ({ source, result: await source.next() });
   const waiting = new Map([first, second].map((source) => [source, next(source)]));
   let end: MeasureEvent | null = null;
@@ -85,7 +115,7 @@ async function* interleave(first: AsyncGenerator<MeasureEvent>, second: AsyncGen
     }
     if (end) yield end;
   } finally {
-    // Whoever stops listening, or fails, stops both.
+    // A consumer that stops, or a failure, cancels both.
     for (const [source, pending] of waiting) {
       pending.catch(() => undefined);
       void source.return(undefined).catch(() => undefined);

@@ -18,10 +18,10 @@ export function createAnthropicClient(settings: ClientSettings): VLMClient {
   });
 }
 
-async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<Anthropic> {
+async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise<Anthropic> {
   const { default: Anthropic } = await import('@anthropic-ai/sdk');
   return new Anthropic({
-    apiKey: revealKey(),
+    apiKey: getApiKey(),
     authToken: null,
     baseURL: baseUrl,
     maxRetries: 0,
@@ -46,15 +46,15 @@ function bodyOf(request: VLMRequest, { model, capabilities, extra }: ClientSetti
   };
 }
 
-function messagesOf({ turns, pictures }: VLMRequest): MessageParam[] {
+function messagesOf({ turns, images }: VLMRequest): MessageParam[] {
   const [first, ...rest] = turns;
-  const shown = pictures.flatMap(({ label, mediaType, base64 }, index): ContentBlockParam[] => [
+  const shown = images.flatMap(({ label, mediaType, base64 }, index): ContentBlockParam[] => [
     { type: 'text', text: label },
     {
       type: 'image',
       source: { type: 'base64', media_type: mediaType, data: base64 },
       // Up to the last picture every retry repeats itself, and the later calls of a request often do.
-      ...(index === pictures.length - 1 ? { cache_control: { type: 'ephemeral' as const } } : {}),
+      ...(index === images.length - 1 ? { cache_control: { type: 'ephemeral' as const } } : {}),
     },
   ]);
   return [

@@ -7,7 +7,7 @@ import type {
   LogprobsResult,
   Part,
 } from '@google/genai';
-import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from '../client.ts';
+import type { ClientSettings, TokenLogprobs, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
 
@@ -24,10 +24,10 @@ export function createGoogleClient(settings: ClientSettings): VLMClient {
   });
 }
 
-async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<GoogleGenAI> {
+async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise<GoogleGenAI> {
   const { GoogleGenAI } = await import('@google/genai');
   // Without retryOptions it tries once.
-  return new GoogleGenAI({ apiKey: revealKey(), vertexai: false, httpOptions: { baseUrl, fetch } });
+  return new GoogleGenAI({ apiKey: getApiKey(), vertexai: false, httpOptions: { baseUrl, fetch } });
 }
 
 function configOf(
@@ -48,8 +48,8 @@ function configOf(
   };
 }
 
-function contentsOf({ turns, pictures }: VLMRequest): Content[] {
-  const shown = pictures.flatMap(({ label, mediaType, base64 }): Part[] => [
+function contentsOf({ turns, images }: VLMRequest): Content[] {
+  const shown = images.flatMap(({ label, mediaType, base64 }): Part[] => [
     { text: label },
     { inlineData: { mimeType: mediaType, data: base64 } },
   ]);
@@ -83,7 +83,7 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
   };
 }
 
-function spokenTokens(result: LogprobsResult | undefined): SpokenToken[] | null {
+function spokenTokens(result: LogprobsResult | undefined): TokenLogprobs[] | null {
   const chosen = result?.chosenCandidates;
   if (!Array.isArray(chosen)) return null;
   const read = (list: unknown) =>

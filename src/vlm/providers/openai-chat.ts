@@ -6,7 +6,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { ClientSettings, SpokenToken, VLMClient, VLMReply, VLMRequest } from '../client.ts';
+import type { ClientSettings, TokenLogprobs, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
 
@@ -18,11 +18,11 @@ export function createChatClient(settings: ClientSettings): VLMClient {
   });
 }
 
-async function createSdk({ baseUrl, revealKey, fetch }: ClientSettings): Promise<OpenAI> {
+async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise<OpenAI> {
   const { default: OpenAI } = await import('openai');
   // Everything said explicitly: the SDK would otherwise look into the environment by itself.
   return new OpenAI({
-    apiKey: revealKey(),
+    apiKey: getApiKey(),
     baseURL: baseUrl,
     organization: null,
     project: null,
@@ -56,9 +56,9 @@ function bodyOf(
   };
 }
 
-function messagesOf({ system, turns, pictures }: VLMRequest): ChatCompletionMessageParam[] {
+function messagesOf({ system, turns, images }: VLMRequest): ChatCompletionMessageParam[] {
   const [first, ...rest] = turns;
-  const shown = pictures.flatMap(({ label, mediaType, base64 }): ChatCompletionContentPart[] => [
+  const shown = images.flatMap(({ label, mediaType, base64 }): ChatCompletionContentPart[] => [
     { type: 'text', text: label },
     { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64}`, detail: 'high' } },
   ]);
@@ -103,7 +103,7 @@ function textOf(content: unknown): string {
 }
 
 /** The types promise token, number and list; not every server keeps it. An empty token keeps the place of one that is none. */
-function spokenOf(item: unknown): SpokenToken {
+function spokenOf(item: unknown): TokenLogprobs {
   const read = (list: unknown) => usableTokens(list, ({ token, logprob }) => ({ token, logprob }));
   const alternatives =
     typeof item === 'object' && item !== null && 'top_logprobs' in item ? read(item.top_logprobs) : [];

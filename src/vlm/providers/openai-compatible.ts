@@ -6,5 +6,5 @@ import { createChatClient } from './openai-chat.ts';
 const NO_KEY = 'none';
 
 export function createOpenAiCompatibleClient(settings: ClientSettings): VLMClient {
-  return createChatClient({ ...settings, revealKey: () => settings.revealKey() || NO_KEY });
+  return createChatClient({ ...settings, getApiKey: () => settings.getApiKey() || NO_KEY });
 }

@@ -8,7 +8,7 @@ export interface Provider {
   baseUrl: string;
   key: Secret | null;
   /** The variable that would enable it; null when it can be used. */
-  lacks: string | null;
+  missingSetting: string | null;
 }
 
 export function resolveProviders(
@@ -24,13 +24,13 @@ export function resolveProviders(
         read(row.base_url_env) || row.base_url,
       );
       const key = read(row.api_key_env);
-      const lacks =
+      const missingSetting =
         baseUrl === ''
           ? (row.base_url_env ?? 'base_url')
           : row.api_key_env !== null && key === ''
             ? row.api_key_env
             : null;
-      return [name, { kind: row.kind, baseUrl, key: key === '' ? null : new Secret(key), lacks }];
+      return [name, { kind: row.kind, baseUrl, key: key === '' ? null : new Secret(key), missingSetting }];
     }),
   );
 }

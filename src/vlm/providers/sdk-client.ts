@@ -1,5 +1,5 @@
 // What all providers' clients have in common: the SDK is loaded once, on first use, and its errors become ours.
-import type { ClientSettings, TokenLogprob, TokenUsage, VLMClient, VLMReply, VLMRequest } from '../client.ts';
+import type { ClientSettings, TokenCandidate, TokenUsage, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { asVLMError } from '../errors.ts';
 
 export interface SdkUse<Sdk> {
@@ -65,7 +65,7 @@ export const modelName = (told: unknown, asked: string): string =>
 export const usableTokens = (
   list: unknown,
   toToken: (item: Record<string, unknown>) => { token: unknown; logprob: unknown },
-): TokenLogprob[] =>
+): TokenCandidate[] =>
   (Array.isArray(list) ? list : []).flatMap((item: unknown) => {
     const { token, logprob } =
       typeof item === 'object' && item !== null

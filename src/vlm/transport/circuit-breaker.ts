@@ -2,11 +2,11 @@
 
 export interface CircuitBreaker {
   /** Whether a call may be made now. A call that is let through must report how it went. */
-  admits: () => boolean;
-  succeeded: () => void;
-  failed: () => void;
+  allow: () => boolean;
+  onSuccess: () => void;
+  onFailure: () => void;
   /** The call ended without telling anything about the back end's health. */
-  undecided: () => void;
+  onNeutral: () => void;
 }
 
 export interface BreakerSettings {
@@ -23,22 +23,22 @@ export function createCircuitBreaker(
   let closedUntil = 0;
   let probing = false;
   return {
-    admits() {
+    allow() {
       if (failures < limit) return true;
       if (now() < closedUntil || probing) return false;
       probing = true;
       return true;
     },
-    succeeded() {
+    onSuccess() {
       failures = 0;
       probing = false;
     },
-    failed() {
+    onFailure() {
       failures += 1;
       probing = false;
       if (failures >= limit) closedUntil = now() + pause;
     },
-    undecided() {
+    onNeutral() {
       probing = false;
     },
   };

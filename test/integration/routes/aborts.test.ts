@@ -1,4 +1,4 @@
-// Runs that end early: the client hangs up, the deadline passes, the sidecar is slow or busy. All of it reaches the sidecar's side of the wire.
+// Runs that end early: the client disconnects, the deadline passes, the sidecar is slow or busy. The sidecar's connections are watched.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
@@ -11,15 +11,16 @@ import { buildTestApp, compareRequest, formRequest, type TestAppOptions } from '
 import { makePicture } from '../../support/images.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 import { until } from '../../support/service.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
-/** A quarter of it is left to the summarizer: as much as a busy machine may hold it up. */
-const hurried: NonNullable<TestAppOptions['adjust']> = (config) => ({
+/** A quarter of the time is reserved for the summarizer: enough on a busy machine. */
+const withShortDeadline: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config,
   pipeline: { ...config.pipeline, timeouts_ms: { ...config.pipeline.timeouts_ms, request: 6_000 } },
 });
 
-/** Never answers; counts who asks and who goes. */
+/** Never responds; counts the calls and the closed connections. */
 async function countingSidecar(t: Test) {
   const calls = { measuring: 0, stopped: 0 };
   const origin = await slowSidecar(t, (response) => {
@@ -31,7 +32,7 @@ async function countingSidecar(t: Test) {
   return { origin, calls };
 }
 
-t.test('a client that hangs up stops the call to the sidecar, and its files go', async (t) => {
+t.test('a client that disconnects stops the call to the sidecar, and its files are removed', async (t) => {
   const { origin, calls } = await countingSidecar(t);
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -50,12 +51,12 @@ t.test('a client that hangs up stops the call to the sidecar, and its files go',
   await until(() => readdirSync(spool.dir).length === 0);
   t.notOk(
     logs.some((line) => Number(line['level']) >= 50),
-    'a hang-up is no error of ours',
+    'a disconnect is not logged as an error',
   );
-  t.ok(logs.some((line) => line['msg'] === 'Client hung up'));
+  t.ok(logs.some((line) => line['msg'] === 'Client disconnected'));
 });
 
-t.test('a client that hangs up during a comparison stops all of its runs, and its files go', async (t) => {
+t.test('a client that disconnects during a comparison stops all of its runs, and its files are removed', async (t) => {
   const { origin, calls } = await countingSidecar(t);
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -74,22 +75,22 @@ t.test('a client that hangs up during a comparison stops all of its runs, and it
   t.match(
     (await app.inject('/ready')).json<{ load?: object }>().load,
     { running: 2, waiting: 0 },
-    'two pictures at work in two seats',
+    'two images run in two slots',
   );
   controller.abort();
   await t.rejects(asking);
   await until(() => calls.stopped === calls.measuring);
   await until(() => readdirSync(spool.dir).length === 0);
   await until(async () => (await app.inject('/ready')).json<{ load?: { running: number } }>().load?.running === 0);
-  t.equal(calls.measuring, 2, 'the other two never began');
+  t.equal(calls.measuring, 2, 'the other two never started');
   t.notOk(
     logs.some((line) => Number(line['level']) >= 50),
-    'a hang-up is no error of ours',
+    'a disconnect is not logged as an error',
   );
 });
 
-t.test('a file that is still being written when its request ends is removed as well', async (t) => {
-  const spool = await createSpool(t.testdir());
+t.test('a file that is still being written when its request ends is removed', async (t) => {
+  const spool = await createSpool(await makeTempFolder(t));
   t.teardown(() => spool.close());
   const session = spool.open();
   const writing = session.produce(async (path) => {
@@ -100,18 +101,18 @@ t.test('a file that is still being written when its request ends is removed as w
   t.strictSame(readdirSync(spool.dir), []);
 });
 
-t.test('what killed processes left in the spool is removed at the next start, what lives is not', async (t) => {
-  const parent = t.testdir();
+t.test('files of killed processes are removed at the next start, those of running processes are not', async (t) => {
+  const parent = await makeTempFolder(t);
   const alive = await createSpool(parent);
   const dead = alive.dir.replace(`-${process.pid}-`, '-999999999-');
   mkdirSync(dead);
-  writeFileSync(join(dead, 'picture'), 'private');
+  writeFileSync(join(dead, 'image'), 'private');
   mkdirSync(join(parent, 'something-else'));
   const next = await createSpool(parent);
   t.strictSame(readdirSync(parent).sort(), [basename(alive.dir), basename(next.dir), 'something-else'].sort());
 });
 
-t.test('what is no HTTP, or too much of it, is a problem too', async (t) => {
+t.test('invalid HTTP and oversized headers are problems too', async (t) => {
   const { app } = await buildTestApp(t, { origin: () => null });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -138,7 +139,7 @@ t.test('what is no HTTP, or too much of it, is a problem too', async (t) => {
 });
 
 t.test(
-  'a sidecar that never answers is given up in time: failed evidence in the log, no 504, and the call is stopped',
+  'a sidecar that never responds is a failed tool in the log and not a 504, and the call is stopped',
   async (t) => {
     let stopped = false;
     const origin = await slowSidecar(t, (response) => {
@@ -146,12 +147,12 @@ t.test(
         stopped = true;
       });
     });
-    const { app } = await buildTestApp(t, { origin: () => origin, adjust: hurried });
+    const { app } = await buildTestApp(t, { origin: () => origin, adjust: withShortDeadline });
     const response = await app.inject(await formRequest({ image: picture }));
     t.equal(response.statusCode, 200, response.body);
     const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
     t.match(evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ error: String }] });
-    t.equal(score, null, 'no score is invented');
+    t.equal(score, null, 'no default score');
     t.ok(metadata.degraded);
     await until(() => stopped);
   },
@@ -167,7 +168,7 @@ t.test('a busy sidecar is 503 with its own Retry-After', async (t) => {
   t.equal(response.headers['retry-after'], '7');
 });
 
-t.test('a sidecar that breaks off while measuring is 503', async (t) => {
+t.test('a sidecar that closes the connection while measuring is 503', async (t) => {
   const origin = await slowSidecar(t, (response) => {
     response.destroy();
   });

@@ -1,4 +1,4 @@
-// The routes about the service itself: health, readiness, tools, schemas, graph, documentation, and what is not there.
+// The routes about the service: health, readiness, tools, schemas, graph, documentation, unknown paths.
 import t from 'tap';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import type { ToolInfo } from '../../../schemas/tool.ts';
@@ -10,7 +10,7 @@ import { makePicture } from '../../support/images.ts';
 const { app } = await buildTestApp(t);
 const get = async (url: string) => app.inject(url);
 
-/** All that exist under permissive licences. */
+/** The tools under permissive licences. */
 const baseRows = registry.rows.filter((row) => row.tier === 'base');
 
 t.test('/health and /ready', async (t) => {
@@ -25,17 +25,17 @@ t.test('/health and /ready', async (t) => {
 });
 
 t.test(
-  'without a sidecar: alive, not ready, tools listed as unavailable, assessments 503 with Retry-After',
+  'without a sidecar: live, not ready, tools listed as unavailable, assessments 503 with Retry-After',
   async (t) => {
-    const { app: lonely } = await buildTestApp(t, { origin: () => null });
-    t.equal((await lonely.inject('/health')).statusCode, 200);
-    const ready = await lonely.inject('/ready');
+    const { app: withoutSidecar } = await buildTestApp(t, { origin: () => null });
+    t.equal((await withoutSidecar.inject('/health')).statusCode, 200);
+    const ready = await withoutSidecar.inject('/ready');
     t.equal(ready.statusCode, 503);
     t.equal(ready.headers['retry-after'], '1');
     t.match(ready.json(), { code: 'IQA_TOOL_UNAVAILABLE' });
-    const { tools } = (await lonely.inject('/tools')).json<{ tools: ToolInfo[] }>();
-    t.ok(tools.length > 0 && tools.every((tool) => !tool.available && tool.reason === 'The sidecar does not answer'));
-    const response = await lonely.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
+    const { tools } = (await withoutSidecar.inject('/tools')).json<{ tools: ToolInfo[] }>();
+    t.ok(tools.length > 0 && tools.every((tool) => !tool.available && tool.reason === 'The sidecar does not respond'));
+    const response = await withoutSidecar.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
     t.equal(response.statusCode, 503);
     t.match(response.json(), { code: 'IQA_TOOL_UNAVAILABLE', detail: /not available/ });
     t.equal(response.headers['retry-after'], '1');
@@ -43,8 +43,8 @@ t.test(
 );
 
 t.test('a sidecar that refuses connections is 503 too', async (t) => {
-  const { app: dead } = await buildTestApp(t, { origin: () => 'http://127.0.0.1:9' });
-  const response = await dead.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
+  const { app: refused } = await buildTestApp(t, { origin: () => 'http://127.0.0.1:9' });
+  const response = await refused.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
   t.match(response.json(), { status: 503, code: 'IQA_TOOL_UNAVAILABLE' });
 });
 
@@ -67,7 +67,7 @@ t.test('/tools and /tools/{name}', async (t) => {
   t.match((await get('/tools/nope')).json(), { status: 404, code: 'IQA_INPUT_NOT_FOUND', detail: /PSNR, SSIM/ });
 });
 
-t.test('/errors and /errors/{code}: the type of a problem leads to its meaning', async (t) => {
+t.test('/errors and /errors/{code}: the type of a problem is the URL of its description', async (t) => {
   const problem = (await get('/tools/nope')).json<Problem>();
   t.match((await get(problem.type)).json(), {
     code: problem.code,
@@ -146,7 +146,7 @@ t.test('/openapi.json describes every route, and /docs shows it', async (t) => {
   t.equal((await get('/docs')).statusCode, 200);
 });
 
-t.test('what is not there, and methods that are not allowed, are problems too', async (t) => {
+t.test('unknown paths and methods are problems', async (t) => {
   const missing = await get('/nothing');
   t.equal(missing.statusCode, 404);
   t.match(missing.headers['content-type'], /^application\/problem\+json/);

@@ -1,6 +1,6 @@
 // POST /assess on the real app and the real sidecar: answers, limits, refusals.
 import { readdirSync } from 'node:fs';
-import sharpPicture from 'sharp';
+import sharp from 'sharp';
 import t from 'tap';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -55,15 +55,15 @@ t.test('no server path and no file name ever appears', async (t) => {
   t.notMatch(text, /holiday-secret|image_path|request-|agentic-iqa-\d/);
 });
 
-t.test('a blurred picture scores lower than its original, and blur is what is found', async (t) => {
+t.test('a blurred image scores lower than its original, and the first finding is blur', async (t) => {
   const good = await assess({ image: original });
   const bad = await assess({ image: blurred });
   t.ok((bad.quality_score?.value ?? 5) < (good.quality_score?.value ?? 0));
   t.equal(bad.diagnostics.findings[0]?.distortion, 'Blurs');
-  t.match(bad.summarizer_result?.quality_reasoning, /blur: .*edges are \d/);
+  t.match(bad.summarizer_result?.quality_reasoning, /blur[.:] .*edges are \d/i);
 });
 
-t.test('with a reference the full-reference tools lead', async (t) => {
+t.test('with a reference, full-reference tools are used', async (t) => {
   const assessment = await assess({ image: blurred, reference: original });
   t.equal(assessment.plan?.reference_mode, 'Full-Reference');
   t.match(assessment.reference, { width: 512, height: 384, format: 'png' });
@@ -75,7 +75,7 @@ t.test('with a reference the full-reference tools lead', async (t) => {
   );
 });
 
-t.test('a named tool is run for every distortion of the set though selection is skipped', async (t) => {
+t.test('a named tool runs for every distortion of the set although selection is skipped', async (t) => {
   const assessment = await assess({ image: clean, query: 'Use BRISQUE to assess this image.' });
   t.match(assessment.plan, { required_tool: 'BRISQUE', plan: { tool_selection: false, tool_execution: true } });
   t.equal(assessment.executor_evidence?.selected_tools, null);
@@ -84,24 +84,15 @@ t.test('a named tool is run for every distortion of the set though selection is 
   t.strictSame(Object.keys(assessment.executor_evidence?.quality_scores?.['Global'] ?? {}), detected);
 });
 
-t.test(
-  'a full-reference tool without a reference fails in the log and a no-reference tool answers for it',
-  async (t) => {
-    const assessment = await assess({ image: clean, query: 'Is the image noisy? Use SSIM.' });
-    const [failed, fallback] = assessment.executor_evidence?.tool_logs ?? [];
-    t.match(failed, {
-      tool_name: 'SSIM',
-      raw_score: null,
-      normalized_score: null,
-      fallback: false,
-      error: /reference/,
-    });
-    t.match(fallback, { fallback: true, error: null, normalized_score: Number });
-    t.match(assessment.metadata, { degraded: true, degraded_reason: /in place of SSIM/ });
-  },
-);
+t.test('a full-reference tool without a reference fails in the log and a no-reference tool replaces it', async (t) => {
+  const assessment = await assess({ image: clean, query: 'Is the image noisy? Use SSIM.' });
+  const [failed, fallback] = assessment.executor_evidence?.tool_logs ?? [];
+  t.match(failed, { tool_name: 'SSIM', raw_score: null, normalized_score: null, fallback: false, error: /reference/ });
+  t.match(fallback, { fallback: true, error: null, normalized_score: Number });
+  t.match(assessment.metadata, { degraded: true, degraded_reason: /in place of SSIM/ });
+});
 
-t.test('an object without a box: the answer is about the whole picture, says so, and does not replan', async (t) => {
+t.test('an object without a box: the answer covers the whole image, says so, and does not replan', async (t) => {
   const assessment = await assess({ image: blurred, query: 'Is the vehicle blurry?' });
   t.strictSame(assessment.plan?.query_scope, ['vehicle']);
   t.strictSame(Object.keys(assessment.executor_evidence?.distortion_analysis ?? {}), ['Global']);
@@ -163,7 +154,7 @@ t.test('multiple choice is answered with a letter', async (t) => {
   t.equal(response.json<Assessment>().summarizer_result?.final_answer, 'B');
 });
 
-t.test('a question about taste gets an honest answer and empty evidence', async (t) => {
+t.test('a question about taste gets an answer without evidence that says so', async (t) => {
   const assessment = await assess({ image: clean, query: 'Does this picture make you feel sad?' });
   t.match(assessment, {
     plan: { query_type: 'Other' },
@@ -179,8 +170,7 @@ t.test('a question about taste gets an honest answer and empty evidence', async 
   });
 });
 
-t.test('options that praise and options that complain are told apart', async (t) => {
-  const sharp = await makePicture().png().toBuffer();
+t.test('positive and negative options are distinguished', async (t) => {
   const questions: [string, string, string][] = [
     ['How sharp is this image? A. Very sharp B. Slightly blurry C. Very blurry', 'A', 'C'],
     ['Which fits? A. Sharp B. Blurry', 'A', 'B'],
@@ -191,7 +181,7 @@ t.test('options that praise and options that complain are told apart', async (t)
     ['How blurry is it? A. low B. medium C. high', 'A', 'C'],
   ];
   for (const [query, whenSharp, whenBlurred] of questions) {
-    t.equal((await assess({ image: sharp, query })).summarizer_result?.final_answer, whenSharp, `sharp: ${query}`);
+    t.equal((await assess({ image: original, query })).summarizer_result?.final_answer, whenSharp, `sharp: ${query}`);
     t.equal(
       (await assess({ image: blurred, query })).summarizer_result?.final_answer,
       whenBlurred,
@@ -208,9 +198,9 @@ t.test('a question about one distortion is not answered by another, and does not
   }
 });
 
-t.test('pictures without structure get no score, however well that might look', async (t) => {
+t.test('images without structure get no score', async (t) => {
   for (const shade of [0, 119, 255]) {
-    const flat = await sharpPicture({
+    const flat = await sharp({
       create: { width: 400, height: 300, channels: 3, background: { r: shade, g: shade, b: shade } },
     })
       .png()
@@ -222,7 +212,7 @@ t.test('pictures without structure get no score, however well that might look', 
 });
 
 t.test(
-  'a picture too small for the best tool is scored by one that takes it, and that is no degradation',
+  'an image too small for the best tool is scored by a tool that accepts it, which is not a degradation',
   async (t) => {
     const { metadata, diagnostics } = await assess({
       image: await makePicture({ width: 40, height: 40 }).png().toBuffer(),
@@ -235,21 +225,21 @@ t.test(
   },
 );
 
-t.test('an explanation says where the leading distortion is, a rating makes no map', async (t) => {
+t.test('an explanation locates the main distortion; a rating does not', async (t) => {
   const explained = await assess({ image: blurred, reference: original, query: 'What is wrong with this image?' });
   t.match(explained.diagnostics.findings[0], { distortion: 'Blurs', place: { where: String, map: 'MDSI' } });
   t.match(
     explained.summarizer_result?.quality_reasoning,
-    /blur( all over the picture|, most visible |, in several places)/,
+    /blur( all over the image|, most visible |, in several places)/,
   );
   const alone = await assess({ image: blurred, query: 'Where is the blur?' });
   t.match(alone.diagnostics.findings[0]?.place, { map: 'edge_width_px' });
-  t.match(alone.summarizer_result?.final_answer, /blur( all over the picture|, most visible |, in several places)/);
+  t.match(alone.summarizer_result?.final_answer, /blur( all over the image|, most visible |, in several places)/);
   const rated = await assess({ image: blurred, reference: original, query: 'Rate the quality of this photo.' });
   t.ok(rated.diagnostics.findings.every(({ place }) => place === null));
 });
 
-t.test('what could not be measured is not praised', async (t) => {
+t.test('a region that could not be measured gets no verdict', async (t) => {
   const { summarizer_result, diagnostics } = await assess({
     image: blurred,
     query: 'Is the ball sharp?',
@@ -264,16 +254,16 @@ t.test('what could not be measured is not praised', async (t) => {
   t.equal(summarizer_result?.final_answer, 'Unable to determine');
 });
 
-t.test('words that were not understood get the overall quality and are told so, never a yes or no', async (t) => {
+t.test('a question that is not understood gets the overall quality and a note, never a yes or no', async (t) => {
   for (const query of ['Ist das Bild unscharf?', 'asdf qwer zxcv?', 'Is this image safe for work?']) {
     const { summarizer_result, quality_score, diagnostics } = await assess({ image: clean, query });
-    if ((diagnostics.plan_confidence ?? 1) >= 0.5) continue;
+    t.ok((diagnostics.plan_confidence ?? 1) < 0.5, `${query}: confidence ${diagnostics.plan_confidence ?? 'unknown'}`);
     t.equal(summarizer_result?.final_answer, quality_score?.level, query);
     t.match(summarizer_result?.quality_reasoning, /not understood/);
   }
 });
 
-t.test('objects may be called what they like', async (t) => {
+t.test('object names may equal names of Object.prototype', async (t) => {
   for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
     const assessment = await assess({
       image: clean,
@@ -288,11 +278,11 @@ t.test('objects may be called what they like', async (t) => {
   t.equal(
     ({} as Record<string, unknown>)['Blurs'] ?? ({} as Record<string, unknown>)['Noise'],
     undefined,
-    'nothing leaked into every object',
+    'Object.prototype is unchanged',
   );
 });
 
-t.test('the second time the tools answer from the cache, with the same result', async (t) => {
+t.test('a repeated request uses cached tool results and has the same answer', async (t) => {
   const picture = await makePicture({ seed: 77 }).blur(1).png().toBuffer();
   const first = await assess({ image: picture });
   const second = await assess({ image: picture });
@@ -303,7 +293,7 @@ t.test('the second time the tools answer from the cache, with the same result', 
   t.strictSame(second.summarizer_result, first.summarizer_result);
 });
 
-t.test('refusals: each with its own code and sentence', async (t) => {
+t.test('refusals: each with its own code and message', async (t) => {
   const cases: [string, FormFields, Partial<Record<keyof Problem, unknown>>][] = [
     [
       'no image',
@@ -367,7 +357,7 @@ t.test('refusals: each with its own code and sentence', async (t) => {
     [
       'truncated PNG',
       { image: original.subarray(0, original.length >> 1) },
-      { status: 422, code: 'IQA_INPUT_IMAGE', detail: /ends before the picture does/ },
+      { status: 422, code: 'IQA_INPUT_IMAGE', detail: /ends before the image does/ },
     ],
     ['damaged inside', { image: damage(original) }, { status: 422, code: 'IQA_INPUT_IMAGE' }],
     [
@@ -386,7 +376,7 @@ t.test('refusals: each with its own code and sentence', async (t) => {
   }
 });
 
-t.test('align=resize brings the reference to size and says so', async (t) => {
+t.test('align=resize resizes the reference and notes it', async (t) => {
   const assessment = await assess({
     image: clean,
     reference: await makePicture({ width: 256, height: 192 }).png().toBuffer(),
@@ -445,7 +435,7 @@ t.test('other content types and broken forms', async (t) => {
   t.ok(broken.statusCode >= 400 && broken.statusCode < 500, broken.body);
 });
 
-t.test('request ids are taken over when harmless, and every line of the log carries one', async (t) => {
+t.test('safe request ids are kept, and every log line has one', async (t) => {
   const request = await formRequest({ image: clean });
   const response = await app.inject({ ...request, headers: { ...request.headers, 'x-request-id': 'my-request.1' } });
   t.equal(response.headers['x-request-id'], 'my-request.1');
@@ -459,12 +449,12 @@ t.test('request ids are taken over when harmless, and every line of the log carr
   t.match(evil.headers['x-request-id'], /^[0-9a-f-]{36}$/);
 });
 
-t.test('nothing of a request stays in the spool', async (t) => {
+t.test('the spool is empty after the requests', async (t) => {
   await until(() => readdirSync(spool.dir).length === 0);
   t.pass('empty');
 });
 
-/** Flips bytes in the middle: the file is as long as it says, its pixels are not what they were. */
+/** Overwrites bytes in the middle: the length stays, the pixels are damaged. */
 function damage(file: Buffer): Buffer {
   const copy = Buffer.from(file);
   copy.fill(0x55, file.length >> 1, (file.length >> 1) + 300);

@@ -1,4 +1,4 @@
-// The ways in and out of POST /assess: JSON bodies, event streams, conditional requests, local maps, identical requests.
+// Bodies of POST /assess: JSON requests, event streams, conditional requests, local maps, identical requests.
 import sharp from 'sharp';
 import t from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
@@ -19,8 +19,8 @@ const postForm = async (fields: FormFields, headers: Record<string, string> = {}
   const request = await formRequest(fields);
   return app.inject({ ...request, headers: { ...request.headers, ...headers } });
 };
-/** What the answer says, without what belongs to this request alone. */
-function essence({ id, metadata, executor_evidence, diagnostics, ...rest }: Assessment) {
+/** The answer without ids and timings. */
+function withoutIds({ id, metadata, executor_evidence, diagnostics, ...rest }: Assessment) {
   return {
     ...rest,
     findings: diagnostics.findings,
@@ -49,24 +49,24 @@ t.test('the same question as JSON and as a form has the same answer', async (t) 
     regions: JSON.stringify(question.regions),
     prior_context: JSON.stringify(question.prior_context),
   });
-  t.strictSame(essence(json.json()), essence(form.json()));
+  t.strictSame(withoutIds(json.json()), withoutIds(form.json()));
   t.equal(json.headers['etag'], form.headers['etag']);
 });
 
-t.test('JSON that does not fit is refused with a sentence', async (t) => {
+t.test('invalid JSON bodies are refused with a clear message', async (t) => {
   const cases: [string, object | string, number, RegExp][] = [
     ['no image', { query: 'How is it?' }, 422, /image/],
     ['image as text', { image: base64 }, 422, /image/],
-    ['a path instead of a picture', { image: { base64: '/etc/passwd' } }, 422, /standard base64/],
+    ['a path instead of an image', { image: { base64: '/etc/passwd' } }, 422, /standard base64/],
     ['a wrong alphabet', { image: { base64: 'abc-_w==' } }, 422, /standard base64/],
     ['a data URL', { image: { base64: `data:image/png;base64,${base64}` } }, 422, /standard base64/],
     ['a URL', { image: { url: 'http://127.0.0.1/x.png' } }, 422, /url|base64/],
-    ['no picture', { image: { base64: Buffer.from('hello').toString('base64') } }, 422, /first bytes/],
+    ['not an image', { image: { base64: Buffer.from('hello').toString('base64') } }, 422, /first bytes/],
     ['blank query', { image: { base64 }, query: ' ' }, 422, /query/],
     ['unknown field', { image: { base64 }, colour: 'red' }, 422, /colour/],
-    ['no JSON', '{"image":', 400, /cannot be read/],
+    ['no JSON', '{"image":', 400, /malformed/],
     ['an array', '[]', 422, /object/],
-    ['poisoned prototype', '{"image":{"base64":"aaaa"},"__proto__":{"admin":true}}', 400, /cannot be read/],
+    ['poisoned prototype', '{"image":{"base64":"aaaa"},"__proto__":{"admin":true}}', 400, /malformed/],
     [
       'nested too deep',
       `{"image":{"base64":"aaaa"},"prior_context":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
@@ -81,7 +81,7 @@ t.test('JSON that does not fit is refused with a sentence', async (t) => {
   }
 });
 
-t.test('the examples of the documentation run as they stand', async (t) => {
+t.test('the documented examples work unchanged', async (t) => {
   const { examples } = AssessJsonRequest as unknown as { examples: object[] };
   t.ok(examples.length >= 2);
   for (const example of examples) {
@@ -125,9 +125,9 @@ t.test('a stream: named events for every stage and tool, cached or not, and the 
   }
 });
 
-t.test('what is refused before the run begins is an ordinary problem, also for a stream', async (t) => {
+t.test('a refusal before the run starts is an ordinary problem, also for a stream', async (t) => {
   for (const fields of [
-    { image: Buffer.from('no picture') },
+    { image: Buffer.from('not an image') },
     { image: picture, query: ' ' },
     { image: picture, reference: await makePicture({ width: 64, height: 64 }).png().toBuffer() },
   ]) {
@@ -137,7 +137,7 @@ t.test('what is refused before the run begins is an ordinary problem, also for a
   }
 });
 
-t.test('ETag: same inputs, same tag; anything else, another; If-None-Match saves the work', async (t) => {
+t.test('ETag: equal for equal inputs, different otherwise; If-None-Match avoids the run', async (t) => {
   const first = await postForm({ image: picture });
   const etag = String(first.headers['etag']);
   t.match(etag, /^W\/"[0-9a-f]{32}"$/);
@@ -145,7 +145,7 @@ t.test('ETag: same inputs, same tag; anything else, another; If-None-Match saves
     (await postForm({ image: picture, query: 'How is the overall quality of this image?', max_replan_iterations: '2' }))
       .headers['etag'],
     etag,
-    'defaults, spelled out',
+    'explicit defaults',
   );
   const others = [
     { image: blurred },
@@ -164,7 +164,7 @@ t.test('ETag: same inputs, same tag; anything else, another; If-None-Match saves
   t.equal(degraded.headers['etag'], undefined, 'a degraded answer may be better next time');
 });
 
-t.test('identical requests at the same time are computed once; each keeps its own request id', async (t) => {
+t.test('identical concurrent requests are computed once; each keeps its own request id', async (t) => {
   const image = await makePicture({ width: 512, height: 384, seed: 99 }).png().toBuffer();
   const before = logs.length;
   const responses = await Promise.all(
@@ -180,7 +180,7 @@ t.test('identical requests at the same time are computed once; each keeps its ow
   t.equal(planned.length, 1);
 });
 
-t.test('local maps: what can be made is there as a picture, what cannot is said', async (t) => {
+t.test('local maps: available ones are returned as images, missing ones are noted', async (t) => {
   const answer = (await postForm({ image: blurred, reference: picture, maps: '["SSIM","PSNR"]' })).json<Assessment>();
   t.match(answer.diagnostics.maps, [
     { tool_name: 'SSIM', object_name: 'Global', media_type: /^image\//, width: Number, height: Number, base64: String },
@@ -197,14 +197,14 @@ t.test('local maps: what can be made is there as a picture, what cannot is said'
   });
 });
 
-t.test('blur, noise and blockiness are shown tile by tile without a reference', async (t) => {
+t.test('blur, noise and blockiness have maps without a reference', async (t) => {
   const { diagnostics } = (
     await postForm({ image: blurred, maps: '["blur","Noise","blockiness","edge_width_px","SSIM"]' })
   ).json<Assessment>();
   t.strictSame(
     diagnostics.maps.map((map) => map.tool_name),
     ['edge_width_px', 'noise_sigma', 'blockiness'],
-    'each once, in the order asked',
+    'each once, in the requested order',
   );
   for (const { base64, width, height } of diagnostics.maps)
     t.match(await sharp(Buffer.from(base64, 'base64')).metadata(), { format: 'png', width, height });

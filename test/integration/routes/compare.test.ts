@@ -1,4 +1,4 @@
-// POST /compare on the real sidecar: ranking, reasons, forms and JSON, and every way in which it can be refused.
+// POST /compare on the real sidecar: ranking, reasons, forms and JSON, refusals.
 import { readdirSync } from 'node:fs';
 import t from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
@@ -25,7 +25,7 @@ const postJson = (payload: object | string) =>
   app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'application/json' }, payload });
 const base64 = (picture: Buffer) => ({ base64: picture.toString('base64') });
 
-t.test('three versions of a picture with their original: ranked, each pair with its reasons', async (t) => {
+t.test('three versions of an image with their original: ranked, each pair with its reasons', async (t) => {
   const response = await post({ images: [blurred, clean, soft], reference: clean });
   t.equal(response.statusCode, 200, response.body);
   const comparison = response.json<Comparison>();
@@ -39,7 +39,7 @@ t.test('three versions of a picture with their original: ranked, each pair with 
     [1, 2, 3],
   );
   t.equal(comparison.best, 2);
-  t.match(comparison.verdict, /^Picture 2 is the best\. By score: picture 2 \(\w+, [\d.]+\), picture 3 .*, picture 1 /);
+  t.match(comparison.verdict, /^Image 2 is the best\. By score: image 2 \(\w+, [\d.]+\), image 3 .*, image 1 /);
   t.strictSame(
     comparison.pairs.map(({ pictures }) => pictures),
     [
@@ -49,15 +49,15 @@ t.test('three versions of a picture with their original: ranked, each pair with 
     ],
   );
   const worst = comparison.pairs[1];
-  t.match(worst, { better: 2, too_close: false, verdict: /^Picture 2 is better than picture 1: / });
+  t.match(worst, { better: 2, too_close: false, verdict: /^Image 2 is better than image 1: / });
   t.ok((worst?.probability ?? 0) > 0.95);
-  t.match(worst?.reasons[0], /^Blurs: (severe|extreme) in picture 1, (none|not noticed|slight) in picture 2\. .*px/);
-  t.match(worst?.reasons.at(-1), / counts picture 2 as [\d.]+ \([\d.e-]+\) and picture 1 as /);
+  t.match(worst?.reasons[0], /^Blurs: (severe|extreme) in image 1, (none|not noticed|slight) in image 2\. .*px/);
+  t.match(worst?.reasons.at(-1), / rates image 2 as [\d.]+ \([\d.e-]+\) and image 1 as /);
   t.equal(comparison.reference?.width, 256);
   t.equal(comparison.rule.decided_at, 0.8);
 });
 
-t.test('each picture is one assessment: the same score, findings and answer as alone', async (t) => {
+t.test('each image is one assessment: score, findings and answer equal those of POST /assess', async (t) => {
   const { ranking } = (await post({ images: [blurred, clean] })).json<Comparison>();
   for (const { picture, quality_score: score, findings, final_answer: answer, id } of ranking) {
     const alone = (await app.inject(await formRequest({ image: picture === 1 ? blurred : clean }))).json<Assessment>();
@@ -68,7 +68,7 @@ t.test('each picture is one assessment: the same score, findings and answer as a
   }
 });
 
-t.test('the same file twice is too close to call, however sure the scores are', async (t) => {
+t.test('the same file twice is too close to call, however narrow the intervals are', async (t) => {
   const { best, pairs, ranking, verdict } = (await post({ images: [clean, clean] })).json<Comparison>();
   t.equal(best, null);
   t.match(pairs, [
@@ -81,10 +81,10 @@ t.test('the same file twice is too close to call, however sure the scores are', 
       [2, [1]],
     ],
   );
-  t.match(verdict, /^It is too close to call between pictures 1 and 2\./);
+  t.match(verdict, /^It is too close to call between images 1 and 2\./);
 });
 
-t.test('JSON and form say the same, eight pictures fit, and the order of the request decides nothing', async (t) => {
+t.test('JSON and form agree, eight images are accepted, and the order of the request does not matter', async (t) => {
   const pictures = await Promise.all(
     [0.4, 0.8, 1.2, 1.6, 2, 3, 4, 6].map((sigma) => make((picture) => picture.blur(sigma))),
   );
@@ -99,7 +99,7 @@ t.test('JSON and form say the same, eight pictures fit, and the order of the req
   t.ok(form.ranking[0]?.picture !== 8 && form.ranking.at(-1)?.picture === 8, 'the most blurred is last');
 });
 
-t.test('a question that names a distortion: only that is looked at, and it is said', async (t) => {
+t.test('a question that names a distortion: only that is examined, and a note says so', async (t) => {
   const { notes, ranking } = (
     await post({ images: [blurred, clean] }, { query: 'How blurry is it?' })
   ).json<Comparison>();
@@ -107,7 +107,7 @@ t.test('a question that names a distortion: only that is looked at, and it is sa
   t.ok(ranking.every(({ findings }) => findings.every(({ distortion }) => distortion === 'Blurs')));
 });
 
-t.test('a question without scores cannot be ranked, and says so', async (t) => {
+t.test('images without scores cannot be ranked, and the verdict says so', async (t) => {
   const { best, ranking, pairs, verdict } = (
     await post({ images: [blurred, clean] }, { query: 'What mood does this picture have?' })
   ).json<Comparison>();
@@ -120,13 +120,13 @@ t.test('a question without scores cannot be ranked, and says so', async (t) => {
   );
   t.equal(best, null);
   t.match(pairs, [
-    { better: null, too_close: false, probability: null, verdict: 'There is no score for pictures 1 and 2.' },
+    { better: null, too_close: false, probability: null, verdict: 'There is no score for images 1 and 2.' },
   ]);
   t.match(verdict, /cannot be ranked/);
 });
 
-t.test('what does not fit is a 4xx that names the picture', async (t) => {
-  const text = Buffer.from('this is no picture at all');
+t.test('invalid input is a 4xx that names the image', async (t) => {
+  const text = Buffer.from('this is not an image');
   const small = await makePicture({ width: 128, height: 128 }).png().toBuffer();
   const damaged = Buffer.concat([
     clean.subarray(0, clean.length / 2),
@@ -135,13 +135,13 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
   ]);
   const noise = Buffer.alloc(700_000, 'x');
   const cases: [string, Parameters<typeof post>, number, RegExp][] = [
-    ['one picture', [{ images: [clean] }], 422, /from 2 to 8 items for \/images/],
+    ['one image', [{ images: [clean] }], 422, /from 2 to 8 items for \/images/],
     ['none', [{ images: [] }], 422, /images/],
     ['nine', [{ images: Array.from({ length: 9 }, () => soft) }], 413, /at most 8 files for images/],
     ['ten and a reference', [{ images: Array.from({ length: 10 }, () => soft), reference: clean }], 413, /files/],
     ['the second is text', [{ images: [clean, text] }], 422, /images\[1\]/],
     ['the third is damaged', [{ images: [clean, soft, damaged] }], 422, /images\[2\]/],
-    ['two are wrong: the first is told', [{ images: [text, text] }], 422, /images\[0\]/],
+    ['two are wrong: the first is named', [{ images: [text, text] }], 422, /images\[0\]/],
     ['the reference is text', [{ images: [clean, soft], reference: text }], 422, /reference/],
     [
       'a reference of another size',
@@ -149,7 +149,7 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
       422,
       /128 × 128 pixels, the size of images\[1\], but received 256 × 256/,
     ],
-    ['a picture too large', [{ images: [clean, Buffer.alloc(1_000_001)] }], 413, /at most 1 MB for images\[1\]/],
+    ['an image too large', [{ images: [clean, Buffer.alloc(1_000_001)] }], 413, /at most 1 MB for images\[1\]/],
     ['too large together', [{ images: [noise, noise, noise] }], 413, /at most 2 MB for all files together/],
     ['a field of assessments', [{ images: [clean, soft] }, { maps: 'SSIM' }], 422, /maps/],
     ['blank query', [{ images: [clean, soft] }, { query: ' ' }], 422, /query/],
@@ -159,7 +159,12 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
       422,
       /Expected a file for images but received text/,
     ],
-    ['unknown back end', [{ images: [clean, soft] }, { backend: 'nobody' }], 422, /backend|nobody/],
+    [
+      'unknown back end',
+      [{ images: [clean, soft] }, { backend: 'unknown' }],
+      422,
+      /for backend but received "unknown"/,
+    ],
   ];
   for (const [name, [files, fields], status, detail] of cases) {
     const response = await post(files, fields);
@@ -178,14 +183,14 @@ t.test('what does not fit is a 4xx that names the picture', async (t) => {
   await until(() => readdirSync(spool.dir).length === 0);
 });
 
-t.test('align=resize takes a reference of another size', async (t) => {
+t.test('align=resize accepts a reference of another size', async (t) => {
   const small = await makePicture({ width: 256, height: 256 }).resize(128, 128).png().toBuffer();
   const response = await post({ images: [clean, small], reference: clean }, { align: 'resize' });
   t.equal(response.statusCode, 200, response.body);
   t.match(response.json<Comparison>().notes.join(' '), /differ in size/);
 });
 
-t.test('the examples of the documentation run as they stand, and the other methods are 405', async (t) => {
+t.test('the documented examples work unchanged; other methods are 405, other content types 415', async (t) => {
   for (const example of (CompareJsonRequest as unknown as { examples: object[] }).examples) {
     const response = await postJson(example);
     t.equal(response.statusCode, 200, response.body);

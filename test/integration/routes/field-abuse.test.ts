@@ -1,4 +1,4 @@
-// Forms that nobody's browser sends, at the running app over a real socket: each a 4xx problem with a clear sentence, and never a file of ours.
+// Malformed and hostile forms over a real socket: each is a 4xx problem with a clear message, and no file of the server is read.
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { readdirSync } from 'node:fs';
@@ -30,8 +30,8 @@ interface Raw {
   length?: number | null;
 }
 
-/** Writes the bytes as they are and reads what comes back until the other side closes. */
-function talk({
+/** Writes the bytes unchanged and reads the response until the server closes. */
+function send({
   body,
   type = `multipart/form-data; boundary=${BOUNDARY}`,
   headers = [],
@@ -46,28 +46,28 @@ function talk({
     ...headers,
   ];
   return new Promise((resolve, reject) => {
-    let answer = '';
+    let response = '';
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(`${lines.join('\r\n')}\r\n\r\n`);
       socket.write(body);
     });
-    // A server may close while we still write.
+    // The server may close while the client still writes.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
     });
     socket
       .on('data', (chunk: Buffer) => {
-        answer += chunk.toString();
+        response += chunk.toString();
       })
       .on('close', () => {
-        const [head = '', ...rest] = answer.split('\r\n\r\n');
+        const [head = '', ...rest] = response.split('\r\n\r\n');
         resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, body: rest.join('\r\n\r\n') });
       });
     if (length !== null && length > body.length) setTimeout(() => socket.end(), 200);
   });
 }
 
-const problemIn = (text: string): Problem =>
+const parseProblem = (text: string): Problem =>
   JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Problem;
 
 async function refuse(
@@ -76,47 +76,51 @@ async function refuse(
   raw: Raw,
   expected: { status: number | number[]; detail: RegExp },
 ): Promise<void> {
-  const { status, head, body } = await talk(raw);
+  const { status, head, body } = await send(raw);
   t.ok([expected.status].flat().includes(status), `${name}: ${status} ${body.slice(0, 200)}`);
   t.match(head, /content-type: application\/problem\+json/i, name);
-  const { detail } = problemIn(body);
-  t.match(problemIn(body), { detail: expected.detail, code: /^IQA_INPUT_/, request_id: String }, `${name}: ${detail}`);
+  const { detail } = parseProblem(body);
+  t.match(
+    parseProblem(body),
+    { detail: expected.detail, code: /^IQA_INPUT_/, request_id: String },
+    `${name}: ${detail}`,
+  );
   t.ok(
     /^(Expected|Unexpected|The|This|A) .{15,300}$/.test(detail) && !/undefined|null|\[object|node_modules/.test(detail),
-    `a clear sentence: ${detail.slice(0, 400)}`,
+    `a clear message: ${detail.slice(0, 400)}`,
   );
 }
 
 const whole = (...parts: Buffer[]): Raw => ({ body: Buffer.concat([...parts, END]) });
 
-t.test('too much of everything', async (t) => {
+t.test('limits', async (t) => {
   const many = Array.from({ length: 10_000 }, (_, index) => field(`field${index}`, 'x'));
   const megabyte = 'n'.repeat(1_000_000);
   await refuse(t, '10,000 fields', whole(image, ...many), {
     status: 413,
-    detail: /more (fields|parts) than this route takes/,
+    detail: /more fields than this route accepts/,
   });
   await refuse(t, '10,000 fields before the image', whole(...many, image), {
     status: 413,
-    detail: /more (fields|parts)/,
+    detail: /more fields than this route accepts/,
   });
   await refuse(
     t,
     '10,000 fields of one name',
     whole(image, ...Array.from({ length: 10_000 }, () => field('query', 'x'))),
-    { status: [413, 422], detail: /more (fields|parts)|once/ },
+    { status: 422, detail: /Expected query once but received it twice/ },
   );
   await refuse(t, '10,000 choices', whole(image, ...Array.from({ length: 10_000 }, () => field('choices', 'x'))), {
     status: 413,
-    detail: /more (fields|parts)/,
+    detail: /more fields than this route accepts/,
   });
   await refuse(t, '10,000 files', whole(...Array.from({ length: 10_000 }, () => image)), {
-    status: [413, 422],
-    detail: /more (files|parts)|once/,
+    status: 422,
+    detail: /Expected image once but received it twice/,
   });
   await refuse(t, 'a field name of 1 MB', whole(image, field(megabyte, 'x')), {
-    status: [400, 413, 422],
-    detail: /field names|header|Expected/,
+    status: 413,
+    detail: /field names of at most 100 bytes/,
   });
   await refuse(t, 'a field name of 10 kB', whole(image, field('n'.repeat(10_000), 'x')), {
     status: 413,
@@ -149,7 +153,7 @@ t.test('too much of everything', async (t) => {
         'x',
       ),
     ),
-    { status: [400, 413, 422], detail: /./ },
+    { status: 422, detail: /Expected a file for image but received none/ },
   );
   await refuse(
     t,
@@ -159,7 +163,7 @@ t.test('too much of everything', async (t) => {
         Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"\r\nX: ${megabyte}`),
       ]),
     },
-    { status: [400, 413, 422], detail: /./ },
+    { status: 400, detail: /malformed: Unexpected end of multipart data/ },
   );
   await refuse(
     t,
@@ -192,7 +196,7 @@ t.test('boundaries', async (t) => {
     t,
     'another one',
     { ...whole(image), type: 'multipart/form-data; boundary=other' },
-    { status: [400, 422], detail: /./ },
+    { status: 400, detail: /malformed: Unexpected end of multipart data/ },
   );
   await refuse(
     t,
@@ -204,10 +208,20 @@ t.test('boundaries', async (t) => {
     t,
     'no last one',
     { body: image },
-    { status: 400, detail: /ended before|Unexpected end|cannot be read/ },
+    { status: 400, detail: /malformed: Part terminated early due to unexpected end/ },
   );
-  await refuse(t, 'a body without any', { body: Buffer.from('hello') }, { status: [400, 422], detail: /./ });
-  await refuse(t, 'an empty body', { body: Buffer.alloc(0) }, { status: [400, 422], detail: /./ });
+  await refuse(
+    t,
+    'a body without any',
+    { body: Buffer.from('hello') },
+    { status: 400, detail: /malformed: Unexpected end of multipart data/ },
+  );
+  await refuse(
+    t,
+    'an empty body',
+    { body: Buffer.alloc(0) },
+    { status: 422, detail: /Expected a file for image but received none/ },
+  );
   await refuse(
     t,
     'multipart/mixed',
@@ -235,7 +249,7 @@ t.test('boundaries', async (t) => {
         inner,
       ),
     ),
-    { status: 422, detail: /first bytes are those of no known image format/ },
+    { status: 422, detail: /first bytes match no known image format/ },
   );
 });
 
@@ -260,7 +274,7 @@ t.test('text is never a path, and a file is never a text', async (t) => {
       detail: /Expected a file for reference but received text/,
     });
   }
-  await refuse(t, 'a picture as text', whole(field('image', picture)), { status: 422, detail: /received text/ });
+  await refuse(t, 'an image as text', whole(field('image', picture)), { status: 422, detail: /received text/ });
   await refuse(
     t,
     'a path as JSON',
@@ -278,13 +292,16 @@ t.test('text is never a path, and a file is never a text', async (t) => {
 });
 
 t.test('names', async (t) => {
-  for (const name of [
-    '__proto__',
-    'constructor',
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    const expected = { status: 422, detail: /^This field name is not allowed$/ };
+    await refuse(t, `field "${name}"`, whole(image, field(name, 'x')), expected);
+    await refuse(t, `file "${name}"`, whole(image, file(name, picture)), expected);
+  }
+  const nameless = { status: 422, detail: /Expected a name for every part of the form/ };
+  await refuse(t, 'a field without a name', whole(image, field('', 'x')), nameless);
+  await refuse(t, 'a file without a name', whole(image, file('', picture)), nameless);
+  const unknown = [
     'prototype',
-    'toString',
-    'hasOwnProperty',
-    '',
     ' ',
     'image ',
     'Image',
@@ -294,9 +311,16 @@ t.test('names', async (t) => {
     'session',
     'files',
     'body',
-  ]) {
-    await refuse(t, `field "${name}"`, whole(image, field(name, 'x')), { status: [400, 422], detail: /./ });
-    await refuse(t, `file "${name}"`, whole(image, file(name, picture)), { status: [400, 422], detail: /./ });
+  ];
+  for (const name of unknown) {
+    await refuse(t, `field "${name}"`, whole(image, field(name, 'x')), {
+      status: 422,
+      detail: /^Unexpected \/[^:]+: expected only the fields image, reference, query/,
+    });
+    await refuse(t, `file "${name}"`, whole(image, file(name, picture)), {
+      status: 422,
+      detail: /^Expected files only for image and reference but received one for /,
+    });
   }
   t.equal(({} as Record<string, unknown>)['x'], undefined);
   for (const name of ['query', 'align', 'backend', 'regions', 'prior_context', 'max_replan_iterations']) {
@@ -312,8 +336,8 @@ t.test('names', async (t) => {
     detail: /received text/,
   });
   await refuse(t, 'three files', whole(image, file('reference', picture), file('reference', picture)), {
-    status: [413, 422],
-    detail: /more files|once/,
+    status: 413,
+    detail: /more files than this route accepts/,
   });
 });
 
@@ -336,7 +360,7 @@ t.test('encodings of parts', async (t) => {
     );
   }
   for (const encoding of ['binary', '8bit', '7bit', 'BINARY']) {
-    const { status, body } = await talk(whole(file('image', picture, `\r\nContent-Transfer-Encoding: ${encoding}`)));
+    const { status, body } = await send(whole(file('image', picture, `\r\nContent-Transfer-Encoding: ${encoding}`)));
     t.equal(status, 200, `${encoding}: ${body.slice(0, 200)}`);
   }
   await refuse(t, 'a part without a name', whole(image, part('Content-Disposition: form-data', 'x')), {
@@ -357,13 +381,17 @@ t.test('lengths and chunks', async (t) => {
     t,
     'a length that is too small',
     { body, length: body.length - 100 },
-    { status: 400, detail: /ended before|Unexpected end|cannot be read|not valid HTTP/ },
+    { status: 400, detail: /malformed|not valid HTTP/ },
   );
-  const longer = await talk({ body, length: body.length + 100 });
-  t.ok([0, 200, 400].includes(longer.status), `a length that is too large: ${longer.status}`);
   await refuse(
     t,
-    'a length that is none',
+    'a length that is too large',
+    { body, length: body.length + 100 },
+    { status: 400, detail: /not valid HTTP/ },
+  );
+  await refuse(
+    t,
+    'a length that is not a number',
     { body, length: null, headers: ['Content-Length: many'] },
     { status: 400, detail: /not valid HTTP/ },
   );
@@ -389,19 +417,19 @@ t.test('lengths and chunks', async (t) => {
     t,
     'chunks that are garbage',
     { body: Buffer.from('zz\r\nhello\r\n'), length: null, headers: ['Transfer-Encoding: chunked'] },
-    { status: 400, detail: /not valid HTTP|cannot be read/ },
+    { status: 400, detail: /not valid HTTP/ },
   );
   await refuse(
     t,
     'a chunk of 2⁶⁴ bytes',
     { body: Buffer.from('ffffffffffffffffff\r\nhello\r\n'), length: null, headers: ['Transfer-Encoding: chunked'] },
-    { status: 400, detail: /not valid HTTP|cannot be read/ },
+    { status: 400, detail: /not valid HTTP/ },
   );
   await refuse(
     t,
-    'more than the route takes',
-    { body: Buffer.from('x'), length: 1_000_000_000 },
-    { status: [400, 413], detail: /larger than|not valid HTTP|ended before|Unexpected end/ },
+    'JSON that announces more than the route accepts',
+    { body: Buffer.from('x'), length: 1_000_000_000, type: 'application/json' },
+    { status: 413, detail: /body is larger than this route accepts/ },
   );
   await refuse(
     t,
@@ -411,9 +439,9 @@ t.test('lengths and chunks', async (t) => {
   );
 });
 
-t.test('afterwards: a good form is answered, nothing is left, nothing was a fault of ours', async (t) => {
-  t.equal((await talk(whole(image))).status, 200);
+t.test('afterwards a valid form is answered, the spool is empty and no server error was logged', async (t) => {
+  t.equal((await send(whole(image))).status, 200);
   await until(() => readdirSync(spool.dir).length === 0);
-  const fault = logs.find((line) => Number(line['level']) >= 50);
-  t.equal(fault, undefined, 'no fault in the log');
+  const error = logs.find((line) => Number(line['level']) >= 50);
+  t.equal(error, undefined, 'no error in the log');
 });

@@ -1,4 +1,4 @@
-// The OpenAPI document as a reader finds it: every operation, parameter, header, status and field is described.
+// The OpenAPI document: every operation, parameter, header, status and field has a description.
 import t from 'tap';
 import { buildTestApp } from '../../support/app.ts';
 
@@ -13,20 +13,20 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
 const describes = (node: unknown): boolean =>
   isNode(node) && typeof node['description'] === 'string' && node['description'].length > 0;
 
-/** Paths of the properties below this schema that nobody described. */
-function undescribed(schema: unknown, path: string): string[] {
-  if (Array.isArray(schema)) return schema.flatMap((item) => undescribed(item, path));
+/** Paths of the properties below this schema without a description. */
+function findUndescribed(schema: unknown, path: string): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((item) => findUndescribed(item, path));
   if (!isNode(schema)) return [];
   const own = isNode(schema['properties']) ? Object.entries(schema['properties']) : [];
   return [
     ...own.filter(([, property]) => !describes(property) && !isConstant(property)).map(([name]) => `${path}/${name}`),
-    ...own.flatMap(([name, property]) => undescribed(property, `${path}/${name}`)),
-    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => undescribed(schema[key], path)),
+    ...own.flatMap(([name, property]) => findUndescribed(property, `${path}/${name}`)),
+    ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((key) => findUndescribed(schema[key], path)),
   ];
 }
 const isConstant = (schema: unknown): boolean => isNode(schema) && 'const' in schema;
 
-t.test('operations have a summary, parameters and headers a description, statuses a sentence', async (t) => {
+t.test('operations have a summary, parameters and headers a description, statuses a text', async (t) => {
   for (const { name, operation } of operations) {
     t.type(operation['summary'], 'string', name);
     for (const parameter of (operation['parameters'] ?? []) as Node[])
@@ -35,7 +35,7 @@ t.test('operations have a summary, parameters and headers a description, statuse
       t.ok(describes(response) && response['description'] !== 'Default Response', `${name}: ${status}`);
       for (const [header, field] of Object.entries((response['headers'] ?? {}) as Node))
         t.ok(describes(field) || describes((field as Node)['schema']), `${name}: ${status} ${header}`);
-      t.ok('x-request-id' in ((response['headers'] ?? {}) as Node), `${name}: ${status} tells of the request id`);
+      t.ok('x-request-id' in ((response['headers'] ?? {}) as Node), `${name}: ${status} has the request id`);
     }
   }
 });
@@ -45,7 +45,7 @@ t.test('every field of every body is described', async (t) => {
     const bodies = [operation['requestBody'], ...Object.values(operation['responses'] as Node)].filter(isNode);
     for (const body of bodies) {
       for (const [media, { schema }] of Object.entries((body['content'] ?? {}) as Record<string, Node>))
-        t.strictSame(undescribed(schema, ''), [], `${name} ${media}`);
+        t.strictSame(findUndescribed(schema, ''), [], `${name} ${media}`);
     }
   }
 });

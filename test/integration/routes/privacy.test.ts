@@ -1,4 +1,4 @@
-// What a picture tells about its owner goes nowhere: everything that leaves the service, and everything it keeps, is searched for it.
+// Metadata of an image never leaves the service: everything it sends, logs, returns or keeps is searched for it.
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readdirSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { until } from '../../support/service.ts';
 const SECRET = 'OwnerOfThisCamera';
 const LATITUDE = Buffer.from([52, 0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 1, 0, 0, 0]);
 
-/** The real sidecar behind a listener that keeps every byte it is sent. */
-async function overhear(t: Test, origin: SidecarOrigin): Promise<{ origin: SidecarOrigin; heard: Buffer[] }> {
-  const heard: Buffer[] = [];
+/** The real sidecar behind a proxy that records every byte sent to it. */
+async function recordTraffic(t: Test, origin: SidecarOrigin): Promise<{ origin: SidecarOrigin; recorded: Buffer[] }> {
+  const recorded: Buffer[] = [];
   const target = new URL(origin() ?? '');
   const server = createServer((request, response) => {
     const forwarded = httpRequest(
@@ -25,7 +25,7 @@ async function overhear(t: Test, origin: SidecarOrigin): Promise<{ origin: Sidec
       },
     );
     request.on('data', (chunk: Buffer) => {
-      heard.push(chunk);
+      recorded.push(chunk);
     });
     request.pipe(forwarded);
   });
@@ -34,13 +34,13 @@ async function overhear(t: Test, origin: SidecarOrigin): Promise<{ origin: Sidec
     server.closeAllConnections();
     server.close();
   });
-  return { origin: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
+  return { origin: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`, recorded };
 }
 
-t.test('EXIF with GPS, XMP and file names are neither sent on, logged, returned nor kept', async (t) => {
-  const { origin, heard } = await overhear(t, await testSidecar(t));
+t.test('EXIF with GPS, XMP and file names are neither forwarded, logged, returned nor kept', async (t) => {
+  const { origin, recorded } = await recordTraffic(t, await testSidecar(t));
   const { app, logs, spool } = await buildTestApp(t, { origin, environment: { IQA_LOG_LEVEL: 'trace' } });
-  const telling = (seed: number) =>
+  const makePrivateImage = (seed: number) =>
     makePicture({ width: 96, height: 80, seed })
       .withExif({
         IFD0: { Artist: SECRET, Model: SECRET },
@@ -66,11 +66,11 @@ t.test('EXIF with GPS, XMP and file names are neither sent on, logged, returned 
     tiff: (image) => image.tiff(),
   };
   for (const [index, [name, encode]] of Object.entries(encodings).entries()) {
-    const data = await encode(telling(index + 1)).toBuffer();
+    const data = await encode(makePrivateImage(index + 1)).toBuffer();
     t.ok(data.includes(SECRET), `${name}: it is in the file`);
     const files = {
       image: { data, filename: `${SECRET}.jpg`, type: `image/${SECRET}` },
-      reference: { data: await encode(telling(50)).toBuffer(), filename: `${SECRET}.jpg` },
+      reference: { data: await encode(makePrivateImage(50)).toBuffer(), filename: `${SECRET}.jpg` },
     };
     const good = await app.inject(await formRequest(files));
     t.equal(good.statusCode, 200, `${name}: ${good.body.slice(0, 300)}`);
@@ -80,8 +80,8 @@ t.test('EXIF with GPS, XMP and file names are neither sent on, logged, returned 
     t.equal(refused.statusCode, 422, name);
     for (const { body, headers } of [good, refused]) t.notMatch(body + JSON.stringify(headers), SECRET, name);
   }
-  const sent = Buffer.concat(heard);
-  t.ok(sent.length > 50_000, 'pictures were sent');
+  const sent = Buffer.concat(recorded);
+  t.ok(sent.length > 50_000, 'images were sent');
   t.notOk(
     sent.includes(SECRET) || sent.includes('Exif') || sent.includes(LATITUDE) || sent.includes('xmpmeta'),
     'to the sidecar',

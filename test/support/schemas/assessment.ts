@@ -76,7 +76,7 @@ export function makeAssessment(): Assessment {
           strength: 1.4,
           confidence: 0.8,
           measurements: { edge_width: 3.2, jpeg_quality: null },
-          sides: { 'motion blur': 'slight' },
+          variants: { 'motion blur': 'slight' },
           place: null,
         },
       ],

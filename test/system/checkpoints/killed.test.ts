@@ -1,4 +1,4 @@
-// A process is killed in the middle of an assessment; another one finishes it under the same id without doing anything twice.
+// A process is killed during an assessment; another one finishes it under the same id without repeating work.
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
@@ -11,7 +11,7 @@ import { watchSidecar } from '../../support/sidecar-spy.ts';
 const REAL = ['node', 'dist/src/server.js'];
 const HALTING = ['node', '--import=ts-blank-space/register', 'test/support/halting-server.ts'];
 
-// Everything that a request can carry: each part must survive the process.
+// Every field of a request: each must survive the process.
 const request: FormFields = {
   image: await makePicture({ width: 256, height: 192 }).jpeg({ quality: 20 }).toBuffer(),
   reference: await makePicture({ width: 320, height: 240 }).png().toBuffer(),
@@ -34,10 +34,10 @@ async function assess(address: string, id: string): Promise<Response> {
 }
 
 const resume = (address: string, id: string) => fetch(`${address}/assess/${id}/resume`, { method: 'POST' });
-/** The log may come a moment after the answer. */
+/** The log line may follow shortly after the response. */
 const finished = ({ logs }: Service) =>
   until(() => logs.some((line) => line['msg'] === 'Request finished' && String(line['path']).endsWith('/resume')));
-const stagesOf = ({ logs }: Service) =>
+const listStages = ({ logs }: Service) =>
   logs.filter((line) => line['msg'] === 'Stage finished').map((line) => line['stage']);
 
 async function killDuring(
@@ -51,7 +51,7 @@ async function killDuring(
   await until(moment);
   service.child.kill('SIGKILL');
   await service.exited;
-  await t.rejects(asking, 'the client is left without an answer');
+  await t.rejects(asking, 'the client gets no response');
 }
 
 for (const kind of STORES) {
@@ -62,9 +62,9 @@ for (const kind of STORES) {
     const id = randomUUID();
     const doomed = await startService(t, { command: HALTING, environment: { ...environment, HALT_AT: 'summarizer' } });
     await killDuring(t, doomed, id, () => doomed.logs.some((line) => line['halted'] === 'summarizer'));
-    t.strictSame(stagesOf(doomed), ['planner', 'executor']);
+    t.strictSame(listStages(doomed), ['planner', 'executor']);
     const left = await store.counts();
-    t.match(left, { runs: 1, pictures: 1 });
+    t.match(left, { runs: 1, images: 1 });
     t.ok(left.stages > 0);
 
     const next = await startService(t, { command: REAL, environment });
@@ -75,7 +75,7 @@ for (const kind of STORES) {
     const resumed = (await response.json()) as Assessment;
     t.equal(resumed.id, id);
     await finished(next);
-    t.strictSame(stagesOf(next), ['summarizer'], 'finished stages are not run again');
+    t.strictSame(listStages(next), ['summarizer'], 'finished stages are not run again');
     t.equal(sidecar.measured(), measured, 'no tool is run again');
 
     const uninterrupted = (await (await assess(next.address, randomUUID())).json()) as Assessment;
@@ -89,7 +89,7 @@ for (const kind of STORES) {
     t.match(await (await resume(next.address, 'nonsense')).json(), { status: 422, code: 'IQA_INPUT_INVALID' });
     next.child.kill('SIGTERM');
     t.equal(await next.exited, 0);
-    t.match(await store.counts(), { runs: 2, stages: 0, pictures: 0 }, 'of finished runs only the answers stay');
+    t.match(await store.counts(), { runs: 2, stages: 0, images: 0 }, 'of finished runs only the answers stay');
     t.notMatch(
       JSON.stringify([resumed, next.logs]),
       store.environment['IQA_CHECKPOINTS_DIR'] ?? '?',
@@ -107,7 +107,7 @@ for (const kind of STORES) {
     const next = await startService(t, { command: REAL, environment });
     const resumed = (await (await resume(next.address, id)).json()) as Assessment;
     await finished(next);
-    t.strictSame(stagesOf(next), ['executor', 'summarizer']);
+    t.strictSame(listStages(next), ['executor', 'summarizer']);
     t.match(resumed, { id, plan: { query_type: 'IQA' }, reference: { width: 320, notes: [/resized from 320 × 240/] } });
     const uninterrupted = (await (await assess(next.address, randomUUID())).json()) as Assessment;
     t.strictSame(resumed.summarizer_result, uninterrupted.summarizer_result);

@@ -1,4 +1,4 @@
-// Checkpointed runs inside one process: who may resume what, what is kept and for how long, and what happens when the store fails.
+// Checkpointed runs within one process: resuming, retention, and store failures.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ async function formWithId(id: string, image: Buffer = picture): Promise<InjectOp
   return { ...request, headers: { ...(request.headers as Record<string, string>), 'x-assessment-id': id } };
 }
 
-interface House {
+interface TestService {
   app: FastifyInstance;
   logs: Record<string, unknown>[];
   assess: (id?: string, image?: Buffer) => Promise<{ status: number; body: Assessment; retryAfter: unknown }>;
@@ -36,7 +36,7 @@ async function open(
   store: TestStore,
   sidecar: WatchedSidecar,
   change: Partial<CheckpointConfig> = {},
-): Promise<House> {
+): Promise<TestService> {
   const config = loadConfig(store.environment);
   const { log, logs } = captureLog();
   const spool = await createSpool(makeFolder(t));
@@ -68,16 +68,16 @@ async function open(
 
 async function interrupt(
   t: Test,
-  house: House,
+  service: TestService,
   sidecar: WatchedSidecar,
   id: string,
   image: Buffer = picture,
 ): Promise<void> {
   sidecar.hold();
   const before = sidecar.measured();
-  const address = house.app.server.listening
-    ? house.app.listeningOrigin
-    : await house.app.listen({ host: '127.0.0.1', port: 0 });
+  const address = service.app.server.listening
+    ? service.app.listeningOrigin
+    : await service.app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const { payload, headers } = await formRequest({ image });
   const asking = fetch(`${address}/assess`, {
@@ -92,11 +92,11 @@ async function interrupt(
   sidecar.release();
 }
 
-/** The lease is given back a moment after the client has gone. */
-async function resumeWhenFree(house: House, id: string) {
-  let answer = await house.resume(id);
+/** The lease is released shortly after the client disconnects. */
+async function resumeWhenFree(service: TestService, id: string) {
+  let answer = await service.resume(id);
   await until(async () => {
-    if (answer.status === 409) answer = await house.resume(id);
+    if (answer.status === 409) answer = await service.resume(id);
     return answer.status !== 409;
   });
   return answer;
@@ -109,15 +109,15 @@ for (const kind of STORES) {
     const first = await open(t, store, sidecar);
     const second = await open(t, store, sidecar);
 
-    await t.test("a run that is going on is nobody else's", async (t) => {
+    await t.test('a run in progress cannot be resumed', async (t) => {
       const id = randomUUID();
       const fresh = await makePicture({ width: 200, height: 200, seed: 2 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
       const running = first.assess(id, fresh);
       await until(() => sidecar.measured() > before);
-      for (const house of [first, second]) {
-        const refused = await house.resume(id);
+      for (const service of [first, second]) {
+        const refused = await service.resume(id);
         t.match(refused, { status: 409, body: { code: 'IQA_INPUT_RUN_ACTIVE' } });
         t.ok(Number(refused.retryAfter) >= 1);
       }
@@ -125,16 +125,20 @@ for (const kind of STORES) {
       sidecar.release();
       const answer = await running;
       t.match(answer, { status: 200, body: { id } });
-      t.strictSame((await second.resume(id.toUpperCase())).body, answer.body, 'finished, anybody may fetch it');
+      t.strictSame(
+        (await second.resume(id.toUpperCase())).body,
+        answer.body,
+        'the result of a finished run is returned',
+      );
     });
 
-    await t.test('a client that hung up resumes; of two who try at once one gets through', async (t) => {
+    await t.test('a disconnected client resumes; of two concurrent attempts one succeeds', async (t) => {
       const id = randomUUID();
       const other = await open(t, store, sidecar);
       const fresh = await makePicture({ width: 200, height: 200, seed: 5 }).png().toBuffer();
       await interrupt(t, other, sidecar, id, fresh);
-      await until(() => other.logs.some((line) => line['msg'] === 'Client hung up'));
-      await until(async () => (await store.counts()).pictures === 1);
+      await until(() => other.logs.some((line) => line['msg'] === 'Client disconnected'));
+      await until(async () => (await store.counts()).images === 1);
       // Both start from a run that nobody works on, and neither can finish before both have tried.
       sidecar.hold();
       await store.change(`UPDATE runs SET owner = NULL, lease_until = 0 WHERE id = '${id}'`);
@@ -148,11 +152,11 @@ for (const kind of STORES) {
       t.match((await first.resume(id)).body, { id, quality_score, summarizer_result });
     });
 
-    await t.test('under other rules a run begins anew; what cannot be read any more is gone', async (t) => {
+    await t.test('under another fingerprint a run starts again; an unreadable one is removed', async (t) => {
       const id = randomUUID();
-      const house = await open(t, store, sidecar);
-      await interrupt(t, house, sidecar, id);
-      await until(async () => (await store.counts()).pictures === 1);
+      const service = await open(t, store, sidecar);
+      await interrupt(t, service, sidecar, id);
+      await until(async () => (await store.counts()).images === 1);
       await store.change(`UPDATE runs SET fingerprint = 'older', owner = NULL, lease_until = 0 WHERE id = '${id}'`);
       t.match(await resumeWhenFree(second, id), { status: 200, body: { id } });
       t.match(
@@ -161,36 +165,36 @@ for (const kind of STORES) {
       );
 
       const lost = randomUUID();
-      await interrupt(t, house, sidecar, lost);
-      await until(async () => (await store.counts()).pictures === 1);
+      await interrupt(t, service, sidecar, lost);
+      await until(async () => (await store.counts()).images === 1);
       await store.change(
         `UPDATE runs SET request = '{"from":"another version"}', owner = NULL, lease_until = 0 WHERE id = '${lost}'`,
       );
       t.match(await resumeWhenFree(second, lost), { status: 404, body: { code: 'IQA_INPUT_NOT_FOUND' } });
-      t.equal((await store.counts()).pictures, 0);
+      t.equal((await store.counts()).images, 0);
     });
 
-    await t.test('what never will succeed is forgotten, what may later is kept', async (t) => {
+    await t.test('a run that can never succeed is removed; one that may succeed later is kept', async (t) => {
       const id = randomUUID();
       const damaged = Buffer.from(picture);
       damaged.fill(0, Math.floor(damaged.length / 2), Math.floor(damaged.length / 2) + 40);
       t.match(await first.assess(id, damaged), { status: 422, body: { code: 'IQA_INPUT_IMAGE' } });
       t.match(await first.resume(id), { status: 404 });
-      t.match(await store.counts(), { pictures: 0 });
+      t.match(await store.counts(), { images: 0 });
     });
 
-    await t.test('of finished runs only the answer stays, or nothing', async (t) => {
+    await t.test('of finished runs only the result is kept, or nothing', async (t) => {
       await until(async () => (await store.counts()).stages === 0);
       const dropping = await open(t, store, sidecar, { finished: 'drop' });
       const { runs } = await store.counts();
       const id = randomUUID();
       t.match(await dropping.assess(id), { status: 200, body: { id } });
       await until(async () => (await store.counts()).runs === runs);
-      t.match(await store.counts(), { stages: 0, pictures: 0 });
+      t.match(await store.counts(), { stages: 0, images: 0 });
       t.match(await dropping.resume(id), { status: 404 });
     });
 
-    await t.test('retention: too many, too large, too old, each at its limit; what is at work stays', async (t) => {
+    await t.test('retention: too many, too large, too old, each at its limit; active runs are kept', async (t) => {
       const limits = { max_age_hours: 1, max_runs: 3, max_bytes: 1_000_000, sweep_seconds: 3600 };
       const config = { ...loadConfig(store.environment).checkpoints, retention: limits };
       for (let count = 0; count < 5; count += 1) await first.assess();
@@ -203,13 +207,13 @@ for (const kind of STORES) {
       t.match(await sweepWith(limits), { runs: 3 }, 'nothing more to do');
       const unfinished = randomUUID();
       await interrupt(t, await open(t, store, sidecar), sidecar, unfinished);
-      await until(async () => (await store.counts()).pictures === 1);
+      await until(async () => (await store.counts()).images === 1);
       await store.change(`UPDATE runs SET owner = NULL, lease_until = 0 WHERE id = '${unfinished}'`);
-      t.match(await sweepWith({ ...limits, max_runs: 100 }), { runs: 4, pictures: 1 });
+      t.match(await sweepWith({ ...limits, max_runs: 100 }), { runs: 4, images: 1 });
       t.match(
         await sweepWith({ ...limits, max_runs: 100, max_bytes: 10 }),
-        { runs: 3, pictures: 0, stages: 0 },
-        'the pictures were too much; answers weigh nothing',
+        { runs: 3, images: 0, stages: 0 },
+        'images exceed the limit; results do not count',
       );
       const active = randomUUID();
       const fresh = await makePicture({ width: 200, height: 200, seed: 3 }).png().toBuffer();
@@ -220,15 +224,15 @@ for (const kind of STORES) {
       t.match(
         await sweepWith({ ...limits, max_age_hours: 1e-9 }),
         { runs: 1 },
-        'all are too old but one is being worked on',
+        'all are too old but one is still running',
       );
       sidecar.release();
       t.match((await running).body.metadata, { degraded: false, degraded_reason: null });
     });
 
-    await t.test('pictures and tables are private', { skip: process.platform === 'win32' }, async (t) => {
+    await t.test('images and tables are private', { skip: process.platform === 'win32' }, async (t) => {
       const dir = store.environment['IQA_CHECKPOINTS_DIR'] ?? '';
-      t.equal(statSync(join(dir, 'pictures')).mode & 0o777, 0o700);
+      t.equal(statSync(join(dir, 'images')).mode & 0o777, 0o700);
       if (kind.name === 'sqlite')
         for (const file of readdirSync(dir).filter((name) => name.startsWith('checkpoints.sqlite')))
           t.equal(statSync(join(dir, file)).mode & 0o077, 0, file);
@@ -236,7 +240,7 @@ for (const kind of STORES) {
 
     const { postgres } = store;
     if (!postgres) return;
-    await t.test('a store that fails in the middle of a run costs the checkpoints, not the answer', async (t) => {
+    await t.test('a store failure during a run costs the checkpoints, not the answer', async (t) => {
       const fresh = await makePicture({ width: 200, height: 200, seed: 4 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
@@ -247,7 +251,7 @@ for (const kind of STORES) {
       const answer = await running;
       t.match(answer, {
         status: 200,
-        body: { metadata: { degraded: true, degraded_reason: /store of checkpoints failed/ } },
+        body: { metadata: { degraded: true, degraded_reason: /checkpoint store failed/ } },
       });
       t.ok(answer.body.quality_score, 'with its score');
       const refused = await first.assess();

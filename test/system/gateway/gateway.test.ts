@@ -1,4 +1,4 @@
-// The gateway in front of the real service: the same answers as without it, limits, request ids, and one form of error whoever speaks.
+// The gateway in front of the real service: same answers, limits, request ids, and errors in one format.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -9,20 +9,22 @@ import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { projectRoot } from '../../../src/config/config.ts';
 import { ERROR_KINDS, type ErrorCode } from '../../../src/errors.ts';
+import { computeBodyLimit } from '../../../src/uploads/plugin.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { gatewayIsMissing, refuseGateway, startGateway, type Gateway } from '../../support/gateway.ts';
 import { makePicture } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
-const NOBODY = 'http://127.0.0.1:9';
+const UNREACHABLE = 'http://127.0.0.1:9';
 const MAX_UPLOAD_BYTES = 200_000;
-// As routes/assess.ts has it.
-const MAX_BODY_BYTES = Math.ceil(((2 * MAX_UPLOAD_BYTES + 1_000_000) * 4) / 3);
+const MAX_BODY_BYTES = computeBodyLimit(MAX_UPLOAD_BYTES);
 const limits = { IQA_MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) };
 const template = readFileSync(join(projectRoot(), 'gateway/nginx.conf.template'), 'utf8');
-const picture = await makePicture({ width: 256, height: 192 }).jpeg().toBuffer();
+const image = await makePicture({ width: 256, height: 192 }).jpeg().toBuffer();
 
-async function uploadOf(image: Buffer): Promise<{ method: string; body: Uint8Array; headers: Record<string, string> }> {
+async function buildUpload(
+  image: Buffer,
+): Promise<{ method: string; body: Uint8Array; headers: Record<string, string> }> {
   const { payload, headers } = await formRequest({ image });
   return { method: 'POST', body: new Uint8Array(payload as Buffer), headers: headers as Record<string, string> };
 }
@@ -37,24 +39,27 @@ async function startBoth(t: Test, environment: Record<string, string> = {}) {
   return { direct, gateway, logs, spool };
 }
 
-/** Without what differs from run to run. */
-function comparable(assessment: Assessment): unknown {
+/** The assessment without the fields that differ between runs. */
+function removeVolatile(assessment: Assessment): unknown {
   const volatile = ['id', 'request_id', 'timings_ms', 'cache', 'execution_time', 'timestamp', 'cached'];
   return JSON.parse(JSON.stringify(assessment, (key, value: unknown) => (volatile.includes(key) ? 'differs' : value)));
 }
 
 t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
   const { direct, gateway, logs, spool } = await startBoth(t);
-  const upload = await uploadOf(picture);
+  const upload = await buildUpload(image);
 
-  await t.test('an upload through TLS is answered as without a gateway', async (t) => {
+  await t.test('an upload through TLS gets the same answer as without a gateway', async (t) => {
     const [through, without] = [await ask(gateway, '/assess', upload), await fetch(`${direct}/assess`, upload)];
     t.equal(through.status, 200);
     t.equal(through.headers.get('content-type'), without.headers.get('content-type'));
-    t.strictSame(comparable((await through.json()) as Assessment), comparable((await without.json()) as Assessment));
+    t.strictSame(
+      removeVolatile((await through.json()) as Assessment),
+      removeVolatile((await without.json()) as Assessment),
+    );
   });
 
-  await t.test('a request id travels end to end; a harmful one is replaced, everywhere by the same', async (t) => {
+  await t.test('a request id is passed on; an unsafe one is replaced by the same new id everywhere', async (t) => {
     for (const sent of ['trace:4711.a-b_c', 'x\tnot this', 'y'.repeat(200)]) {
       const answer = await ask(gateway, '/assess', { ...upload, headers: { ...upload.headers, 'x-request-id': sent } });
       const id = answer.headers.get('x-request-id') ?? '';
@@ -68,13 +73,13 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     }
   });
 
-  await t.test("the service's own problems pass unchanged", async (t) => {
+  await t.test('errors of the service pass unchanged', async (t) => {
     const answer = await ask(gateway, '/tools/NOTHING?secret=1', { headers: { 'x-request-id': 'abc' } });
     t.equal(answer.headers.get('content-type'), 'application/problem+json');
     t.match(await answer.json(), { status: 404, code: 'IQA_INPUT_NOT_FOUND', detail: /NOTHING/, request_id: 'abc' });
     await until(() => gateway.logs().some((line) => line['path'] === '/tools/NOTHING'));
     t.notMatch(JSON.stringify(gateway.logs()), /secret/, 'query strings are not logged');
-    const tooLarge = await ask(gateway, '/assess', await uploadOf(Buffer.alloc(MAX_UPLOAD_BYTES + 1, 1)));
+    const tooLarge = await ask(gateway, '/assess', await buildUpload(Buffer.alloc(MAX_UPLOAD_BYTES + 1, 1)));
     t.match(await tooLarge.json(), { status: 413, detail: /Expected at most 0.2 MB for image/ });
     const wrongType = await ask(gateway, '/assess', {
       method: 'POST',
@@ -84,7 +89,7 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     t.match(
       await wrongType.json(),
       { status: 415, code: 'IQA_INPUT_MEDIA_TYPE' },
-      'also one said before the upload has ended',
+      'also an error that is sent before the upload has ended',
     );
   });
 
@@ -106,7 +111,7 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     );
   });
 
-  await t.test('what is no request for us is a problem as well', async (t) => {
+  await t.test('invalid requests are problems too', async (t) => {
     await checkProblem(t, await ask(gateway, `/${'x'.repeat(40_000)}`), 'IQA_INPUT_TOO_LARGE');
     await checkProblem(
       t,
@@ -114,14 +119,14 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
       'IQA_INPUT_TOO_LARGE',
     );
     t.match(
-      await talk(gateway, 'HELLO\r\n\r\n'),
+      await sendRaw(gateway, 'HELLO\r\n\r\n'),
       /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*"IQA_INPUT_MALFORMED"/,
     );
-    t.match(await talk(gateway, 'TRACE / HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"IQA_INPUT_MALFORMED"/);
+    t.match(await sendRaw(gateway, 'TRACE / HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"IQA_INPUT_MALFORMED"/);
     await checkProblem(t, await ask(gateway, '/metrics'), 'IQA_INPUT_NOT_FOUND');
   });
 
-  await t.test('probes are answered and not logged, headers are set, plain HTTP is sent to TLS', async (t) => {
+  await t.test('probes are answered and not logged, headers are set, plain HTTP is redirected to TLS', async (t) => {
     for (const path of ['/health', '/ready']) t.equal((await ask(gateway, path)).status, 200);
     const docs = await ask(gateway, '/docs/static/index.html');
     t.match(Object.fromEntries(docs.headers), {
@@ -139,7 +144,7 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
     t.notOk(gateway.logs().some((line) => line['path'] === '/ready'));
   });
 
-  await t.test('a client that hangs up is gone for the service too', async (t) => {
+  await t.test('the service notices when a client disconnects', async (t) => {
     const before = logs.length;
     const socket = connectTls({
       host: 'localhost',
@@ -150,43 +155,47 @@ t.test('the real service behind it', { skip: gatewayIsMissing }, async (t) => {
       `POST /assess HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${upload.headers['content-type'] ?? ''}\r\nContent-Length: ${upload.body.length}\r\n\r\n`,
     );
     socket.write(upload.body.subarray(0, 1000));
-    // Not before its first bytes have come through.
+    // After the first bytes have arrived.
     await until(() => readdirSync(spool.dir).length > 0);
     socket.destroy();
-    await until(() => logs.slice(before).some((line) => line['msg'] === 'Client hung up'));
+    await until(() => logs.slice(before).some((line) => line['msg'] === 'Client disconnected'));
     t.pass('the service noticed');
   });
 });
 
-t.test('a service that is not there, or silent, or asked too much at once', { skip: gatewayIsMissing }, async (t) => {
-  const silent = await listenSilently(t);
-  const [down, slow] = [
-    await startGateway(t, NOBODY),
-    await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '5s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' }),
-  ];
-  const refused = await ask(down, '/assess', await uploadOf(picture));
-  t.equal(refused.headers.get('retry-after'), '5');
-  t.equal(refused.headers.get('x-content-type-options'), 'nosniff');
-  await checkProblem(t, refused, 'IQA_GATEWAY_UNREACHABLE');
-  await checkProblem(t, await ask(slow, '/tools'), 'IQA_GATEWAY_TIMEOUT');
+t.test(
+  'a service that is down, a service that does not respond, and too many requests at once',
+  { skip: gatewayIsMissing },
+  async (t) => {
+    const silent = await listenSilently(t);
+    const [down, slow] = [
+      await startGateway(t, UNREACHABLE),
+      await startGateway(t, silent.address, { GATEWAY_READ_TIMEOUT: '5s', GATEWAY_CONNECTIONS_PER_ADDRESS: '2' }),
+    ];
+    const refused = await ask(down, '/assess', await buildUpload(image));
+    t.equal(refused.headers.get('retry-after'), '5');
+    t.equal(refused.headers.get('x-content-type-options'), 'nosniff');
+    await checkProblem(t, refused, 'IQA_GATEWAY_UNREACHABLE');
+    await checkProblem(t, await ask(slow, '/tools'), 'IQA_GATEWAY_TIMEOUT');
 
-  const waiting = [ask(slow, '/tools'), ask(slow, '/tools')];
-  await until(() => silent.connections() >= 3);
-  const third = await ask(slow, '/tools');
-  t.equal(third.headers.get('retry-after'), '1');
-  await checkProblem(t, third, 'IQA_BUSY');
-  await Promise.all(waiting);
-});
+    const waiting = [ask(slow, '/tools'), ask(slow, '/tools')];
+    await until(() => silent.connections() >= 3);
+    const third = await ask(slow, '/tools');
+    t.equal(third.headers.get('retry-after'), '1');
+    await checkProblem(t, third, 'IQA_BUSY');
+    await Promise.all(waiting);
+  },
+);
 
-t.test('without TLS it serves plain HTTP and demands none', { skip: gatewayIsMissing }, async (t) => {
+t.test('without TLS it serves plain HTTP and sends no HSTS header', { skip: gatewayIsMissing }, async (t) => {
   const { gateway } = await startBoth(t, { GATEWAY_TLS: 'off' });
-  const answer = await ask(gateway, '/assess', await uploadOf(picture));
+  const answer = await ask(gateway, '/assess', await buildUpload(image));
   t.equal(answer.status, 200);
   t.equal(answer.headers.get('strict-transport-security'), null);
   t.match(await answer.json(), { summarizer_result: { final_answer: String } });
 });
 
-t.test('what keeps it from starting is one clear sentence', { skip: gatewayIsMissing }, async (t) => {
+t.test('a failed start is one clear sentence', { skip: gatewayIsMissing }, async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [
       { GATEWAY_CERTIFICATE: '/nowhere/a.pem' },
@@ -201,7 +210,7 @@ t.test('what keeps it from starting is one clear sentence', { skip: gatewayIsMis
   for (const [environment, expected] of cases) t.match(refuseGateway(environment), { status: 1, stderr: expected });
 });
 
-t.test('its problems are those of the service: code, status, title', async (t) => {
+t.test('its errors have the codes, statuses and titles of the service', async (t) => {
   const problems = [...template.matchAll(/return (\d+) '(\{.*\})';/g)].map(([, status, body]) => ({
     status: Number(status),
     problem: JSON.parse(body ?? '') as Problem,
@@ -210,18 +219,14 @@ t.test('its problems are those of the service: code, status, title', async (t) =
   for (const { status, problem } of problems) {
     t.match(
       problem,
-      {
-        type: `/errors/${problem.code}`,
-        request_id: '$iqa_request_id',
-        ...withoutRetryable(problem.code as ErrorCode),
-      },
+      { type: `/errors/${problem.code}`, request_id: '$iqa_request_id', ...expectedKind(problem.code as ErrorCode) },
       problem.code,
     );
     t.equal(problem.status, status);
   }
 });
 
-function withoutRetryable(code: ErrorCode) {
+function expectedKind(code: ErrorCode) {
   return { status: ERROR_KINDS[code].status, title: ERROR_KINDS[code].title };
 }
 
@@ -235,15 +240,15 @@ async function checkProblem(t: Test, answer: Awaited<ReturnType<typeof fetch>>, 
       code,
       detail: /./,
       request_id: answer.headers.get('x-request-id'),
-      ...withoutRetryable(code),
+      ...expectedKind(code),
     },
     code,
   );
   t.equal(answer.status, problem.status);
 }
 
-/** Bytes as they are, over TLS. */
-function talk(gateway: Gateway, text: string): Promise<string> {
+/** Sends raw bytes over TLS and returns the response. */
+function sendRaw(gateway: Gateway, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connectTls(
@@ -260,7 +265,7 @@ function talk(gateway: Gateway, text: string): Promise<string> {
   });
 }
 
-/** Takes connections and never answers. */
+/** Accepts connections and never responds. */
 async function listenSilently(t: Test): Promise<{ address: string; connections: () => number }> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket));

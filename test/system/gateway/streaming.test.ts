@@ -1,4 +1,4 @@
-// What passes through the gateway as it comes: events, answers, uploads; and how it stops while something is under way.
+// Streaming through the gateway: events, responses and uploads; and how it stops during a response.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
@@ -12,7 +12,7 @@ import { makePicture } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 
-/** A service whose every word the test decides. */
+/** An upstream server whose responses the test writes. */
 async function startUpstream(
   t: Test,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -26,7 +26,7 @@ async function startUpstream(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An open event stream, for the test to write to. */
+/** An open event stream that the test writes to. */
 async function openStream(
   t: Test,
 ): Promise<{ gateway: Gateway; upstream: () => ServerResponse; answer: Awaited<ReturnType<typeof fetch>> }> {
@@ -47,12 +47,12 @@ async function openStream(
   return { gateway, answer, upstream: () => opened as unknown as ServerResponse };
 }
 
-t.test('each event is there before the next is sent', { skip: gatewayIsMissing }, async (t) => {
+t.test('each event arrives before the next one is sent', { skip: gatewayIsMissing }, async (t) => {
   const { answer, upstream } = await openStream(t);
   t.equal(answer.headers.get('content-type'), 'text/event-stream');
   const reader = answer.body!.getReader();
   const read = async () => Buffer.from((await reader.read()).value as Uint8Array).toString();
-  t.match(await read(), /planner/, 'though the answer has not ended');
+  t.match(await read(), /planner/, 'before the response has ended');
   for (const tool of ['NIQE', 'SSIM', 'PSNR']) {
     upstream().write(`event: tool\ndata: {"tool":"${tool}"}\n\n`);
     t.match(await read(), new RegExp(tool));
@@ -62,7 +62,7 @@ t.test('each event is there before the next is sent', { skip: gatewayIsMissing }
   t.ok((await reader.read()).done);
 });
 
-t.test("the real service's events come while its tools are still at work", { skip: gatewayIsMissing }, async (t) => {
+t.test('events of the real service arrive while its tools are still running', { skip: gatewayIsMissing }, async (t) => {
   const held: ServerResponse[] = [];
   const origin = await slowSidecar(t, (response) => void held.push(response));
   const { app } = await buildTestApp(t, { origin: () => origin });
@@ -83,7 +83,7 @@ t.test("the real service's events come while its tools are still at work", { ski
   await until(() => held.length > 0);
   for (const response of held) response.destroy();
   for (let last = await reader.read(); !last.done; last = await reader.read()) text += last.value;
-  t.equal(readEvents(text).at(-1)?.event, 'error', 'the sidecar broke off, and that is the last event');
+  t.equal(readEvents(text).at(-1)?.event, 'error', 'the sidecar closed the connection, and that is the last event');
 });
 
 t.test(
@@ -114,7 +114,7 @@ t.test(
   },
 );
 
-t.test('asked to quit, it finishes what is under way and takes nothing new', { skip: gatewayIsMissing }, async (t) => {
+t.test('on QUIT it finishes running responses and accepts no new request', { skip: gatewayIsMissing }, async (t) => {
   const { gateway, answer, upstream } = await openStream(t);
   gateway.child.kill('SIGQUIT');
   await until(async () => (await fetch(`http://127.0.0.1:${gateway.healthPort}/health`).catch(() => null)) === null);

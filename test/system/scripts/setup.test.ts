@@ -1,4 +1,4 @@
-// The set-up script: on machines that lack something one clear sentence and a failing exit code; several at once; beside a running service.
+// The set-up script: clear failures on incomplete machines, several runs at once, runs next to a running service, and the .env file.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,98 +18,101 @@ import { projectRoot } from '../../../src/config/config.ts';
 
 const root = projectRoot();
 
-/** A bare clone with just what the set-up looks at. */
+/** A bare clone with only the files that set-up reads. */
 function bareClone(t: Test): string {
   const clone = t.testdir({ sidecar: {}, scripts: {}, bin: {} });
-  for (const file of ['package.json', 'package-lock.json', 'scripts/setup.mjs', 'sidecar/requirements.lock'])
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    'scripts/setup.mjs',
+    'scripts/load-env.mjs',
+    'sidecar/requirements.lock',
+  ])
     cpSync(join(root, file), join(clone, file));
   return clone;
 }
 
-function pretendNodeModules(clone: string): void {
+function stubNpm(clone: string): void {
   const npm = join(clone, 'bin', 'npm');
   writeFileSync(npm, '#!/bin/sh\nmkdir -p node_modules && touch node_modules/.package-lock.json\n');
   chmodSync(npm, 0o755);
 }
 
-function pretendPython(clone: string, version: string, venv: string): string {
+function stubPython(clone: string, version: string, venv: string): string {
   const python = join(clone, 'bin', 'old-python');
   writeFileSync(python, `#!/bin/sh\nif [ "$1" = -c ]; then echo ${version}; else ${venv}; fi\n`);
   chmodSync(python, 0o755);
   return python;
 }
 
+const pathWithStubs = (clone: string) => `${join(clone, 'bin')}:${process.env['PATH'] ?? ''}`;
+
 function setUp(clone: string, environment: Record<string, string>) {
-  const env = {
-    ...process.env,
-    PATH: `${join(clone, 'bin')}:${process.env['PATH'] ?? ''}`,
-    SIDECAR_URL: '',
-    ...environment,
-  };
+  const env = { ...process.env, PATH: pathWithStubs(clone), SIDECAR_URL: '', ...environment };
   const { status, stderr } = spawnSync(process.execPath, [join(clone, 'scripts/setup.mjs'), '--no-build'], {
     cwd: clone,
     env,
     encoding: 'utf8',
   });
-  return { status, complaint: stderr.split('\n').filter((line) => line.startsWith('set-up failed')) };
+  return { status, failure: stderr.split('\n').filter((line) => line.startsWith('set-up failed')) };
 }
 
 t.test('no Python', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
-  const { status, complaint } = setUp(clone, { IQA_PYTHON: '/nowhere/python' });
+  stubNpm(clone);
+  const { status, failure } = setUp(clone, { IQA_PYTHON: '/nowhere/python' });
   t.equal(status, 1);
-  t.strictSame(complaint, [
+  t.strictSame(failure, [
     'set-up failed: Expected Python 3.10 or newer for the sidecar but found no Python at /nowhere/python; install it or set IQA_PYTHON',
   ]);
 });
 
 t.test('a Python that is too old', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
-  const { status, complaint } = setUp(clone, { IQA_PYTHON: pretendPython(clone, '3.8', 'true') });
+  stubNpm(clone);
+  const { status, failure } = setUp(clone, { IQA_PYTHON: stubPython(clone, '3.8', 'true') });
   t.equal(status, 1);
-  t.match(complaint, [
+  t.match(failure, [
     /Expected Python 3\.10 or newer for the sidecar but .*old-python is 3\.8; set IQA_PYTHON to a newer one/,
   ]);
 });
 
 t.test('a Python without the venv module', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
-  const { status, complaint } = setUp(clone, {
-    IQA_PYTHON: pretendPython(clone, '3.11', 'echo "No module named venv" >&2; exit 1'),
+  stubNpm(clone);
+  const { status, failure } = setUp(clone, {
+    IQA_PYTHON: stubPython(clone, '3.11', 'echo "No module named venv" >&2; exit 1'),
   });
   t.equal(status, 1);
-  t.match(complaint, [/cannot make a virtual environment \(on Debian and Ubuntu: apt install python3-venv\)/]);
+  t.match(failure, [/cannot create a virtual environment \(on Debian and Ubuntu: apt install python3-venv\)/]);
 });
 
 t.test('no network for node modules', async (t) => {
-  const { status, complaint } = setUp(bareClone(t), {
+  const { status, failure } = setUp(bareClone(t), {
     npm_config_registry: 'http://127.0.0.1:9/',
     npm_config_cache: join(t.testdirName, 'no-cache'),
   });
   t.equal(status, 1);
-  t.match(complaint, [/node modules cannot be installed \(is the package registry reachable\?\)/]);
+  t.match(failure, [/node modules cannot be installed \(is the package registry reachable\?\)/]);
 });
 
 t.test('no network for Python packages', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
-  const { status, complaint } = setUp(clone, {
+  stubNpm(clone);
+  const { status, failure } = setUp(clone, {
     PIP_INDEX_URL: 'http://127.0.0.1:9/simple',
     PIP_NO_CACHE_DIR: '1',
     PIP_CONFIG_FILE: '/dev/null',
   });
   t.equal(status, 1);
-  t.match(complaint, [/Python packages cannot be installed \(is the package index reachable\?\)/]);
+  t.match(failure, [/Python packages cannot be installed \(is the package index reachable\?\)/]);
 });
 
-t.test('when all is current it does nothing', async (t) => {
+t.test('does nothing when everything is current', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
+  stubNpm(clone);
   const venv = join(clone, 'sidecar/.venv/bin');
-  const python = pretendPython(
+  const python = stubPython(
     clone,
     '3.12',
     `mkdir -p ${venv} && printf '#!/bin/sh\\n' > ${venv}/python && chmod +x ${venv}/python`,
@@ -124,11 +128,11 @@ t.test('when all is current it does nothing', async (t) => {
 
 t.test('with SIDECAR_URL no Python is needed', async (t) => {
   const clone = bareClone(t);
-  pretendNodeModules(clone);
+  stubNpm(clone);
   t.equal(setUp(clone, { IQA_PYTHON: '/nowhere/python', SIDECAR_URL: 'http://sidecar:8000' }).status, 0);
 });
 
-/** A small service with the real set-up script and compiler; npm and the sidecar are not needed. */
+/** A small service with the real set-up script and compiler, and a stub of npm. */
 function smallProject(t: Test): string {
   const clone = bareClone(t);
   for (const file of ['tsconfig.json', 'tsconfig.build.json']) cpSync(join(root, file), join(clone, file));
@@ -146,7 +150,7 @@ function smallProject(t: Test): string {
       "server.listen(0, '127.0.0.1', () => { console.log(JSON.stringify(server.address())); });",
     ].join('\n'),
   );
-  nameVersion(clone, 'first');
+  writeVersion(clone, 'first');
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   const npm = join(clone, 'bin', 'npm');
   writeFileSync(npm, `#!/bin/sh\necho called >> ${join(clone, 'npm-calls')}\nsleep 1\n`);
@@ -154,18 +158,13 @@ function smallProject(t: Test): string {
   return clone;
 }
 
-function nameVersion(clone: string, name: string): void {
+function writeVersion(clone: string, name: string): void {
   for (const file of ['now.ts', 'later.ts'])
     writeFileSync(join(clone, 'src', file), `export const name = '${name}';\n`);
 }
 
 async function setUpAndBuild(clone: string): Promise<{ status: number | null; stderr: string }> {
-  const env = {
-    ...process.env,
-    PATH: `${join(clone, 'bin')}:${process.env['PATH'] ?? ''}`,
-    SIDECAR_URL: 'http://sidecar:8000',
-    NODE_V8_COVERAGE: '',
-  };
+  const env = { ...process.env, PATH: pathWithStubs(clone), SIDECAR_URL: 'http://sidecar:8000', NODE_V8_COVERAGE: '' };
   const child = spawn(process.execPath, [join(clone, 'scripts/setup.mjs')], {
     cwd: clone,
     env,
@@ -187,7 +186,7 @@ async function startSmallService(t: Test, clone: string): Promise<() => Promise<
   return async () => (await fetch(`http://127.0.0.1:${port}`)).text();
 }
 
-t.test('of set-ups side by side one works and the others wait', async (t) => {
+t.test('of several runs at once one works and the others wait', async (t) => {
   const clone = smallProject(t);
   const results = await Promise.all([setUpAndBuild(clone), setUpAndBuild(clone), setUpAndBuild(clone)]);
   t.strictSame(
@@ -202,26 +201,36 @@ t.test('of set-ups side by side one works and the others wait', async (t) => {
   t.equal(await (await startSmallService(t, clone))(), 'first first');
 });
 
-t.test('the lock of a process that is gone is taken over', async (t) => {
+t.test('a stale lock is taken over', async (t) => {
   const clone = smallProject(t);
+  const lock = join(clone, '.setup/lock');
   const { pid } = spawnSync('true');
-  mkdirSync(join(clone, '.setup/lock'), { recursive: true });
-  writeFileSync(join(clone, '.setup/lock', String(pid)), '');
-  const { status, stderr } = await setUpAndBuild(clone);
-  t.equal(status, 0, stderr);
-  t.notMatch(stderr, /waiting/);
-  t.strictSame(readdirSync(join(clone, '.setup/lock')), [], 'and released');
+  for (const [owner, name] of [
+    ['a process that has ended', `${pid}-1`],
+    ['an earlier process with an id that is used again', `${process.pid}-1`],
+  ] as const) {
+    mkdirSync(lock, { recursive: true });
+    writeFileSync(join(lock, name), '');
+    const { status, stderr } = await setUpAndBuild(clone);
+    t.equal(status, 0, stderr);
+    t.notMatch(stderr, /waiting/, owner);
+    t.strictSame(readdirSync(lock), [], 'and released');
+  }
+  t.strictSame(
+    readdirSync(join(clone, '.setup')).filter((name) => name.startsWith('lock-')),
+    [],
+  );
 });
 
 t.test('a rebuild leaves a running service its files, and dist is never missing', async (t) => {
   const clone = smallProject(t);
   const server = join(clone, 'dist/src/server.js');
-  // As earlier versions built it.
+  // A real folder, as earlier versions built it.
   mkdirSync(join(clone, 'dist/src'), { recursive: true });
   writeFileSync(server, '');
   t.equal((await setUpAndBuild(clone)).status, 0);
   const ask = await startSmallService(t, clone);
-  nameVersion(clone, 'second');
+  writeVersion(clone, 'second');
   let missing = 0;
   const watch = setInterval(() => {
     if (!existsSync(server)) missing += 1;
@@ -229,17 +238,17 @@ t.test('a rebuild leaves a running service its files, and dist is never missing'
   t.equal((await setUpAndBuild(clone)).status, 0);
   clearInterval(watch);
   t.equal(missing, 0);
-  t.equal(await ask(), 'first first', 'what it imports late is of its own build');
+  t.equal(await ask(), 'first first', 'a late import comes from the same build');
   t.equal(await (await startSmallService(t, clone))(), 'second second');
-  nameVersion(clone, 'third');
+  writeVersion(clone, 'third');
   t.equal((await setUpAndBuild(clone)).status, 0);
   t.equal(readdirSync(join(clone, '.setup/builds')).length, 2, 'older builds are removed');
-  nameVersion(clone, 'second');
-  t.notMatch((await setUpAndBuild(clone)).stderr, /building/, 'a build that is still there is used again');
+  writeVersion(clone, 'second');
+  t.notMatch((await setUpAndBuild(clone)).stderr, /building/, 'an existing build is used again');
   t.equal(await (await startSmallService(t, clone))(), 'second second');
 });
 
-t.test('a build that fails leaves the one before in place', async (t) => {
+t.test('a failed build leaves the previous one in place', async (t) => {
   const clone = smallProject(t);
   t.equal((await setUpAndBuild(clone)).status, 0);
   writeFileSync(join(clone, 'src/now.ts'), "export const name: number = 'wrong';\n");
@@ -247,4 +256,57 @@ t.test('a build that fails leaves the one before in place', async (t) => {
   t.equal(status, 1);
   t.match(stderr, /set-up failed: the build failed: src\/now.ts/);
   t.equal(await (await startSmallService(t, clone))(), 'first first');
+});
+
+/** A project with the real scripts of package.json, whose program prints two of its settings. */
+function envProject(t: Test, file: string): string {
+  const clone = smallProject(t);
+  writeFileSync(join(clone, '.env'), file);
+  writeFileSync(
+    join(clone, 'src/server.ts'),
+    "console.log(JSON.stringify([process.env['IQA_HOST'], process.env['IQA_PORT']]));\n",
+  );
+  return clone;
+}
+
+/** The real npm starts the service, but set-up finds the stub: `npm ci` here would empty the linked node_modules. */
+function npmStart(clone: string, environment: Record<string, string>) {
+  const { SIDECAR_URL: _, ...inherited } = process.env;
+  const npm = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim();
+  const { status, stdout, stderr } = spawnSync(npm, ['start', '--silent'], {
+    cwd: clone,
+    env: { ...inherited, PATH: pathWithStubs(clone), NODE_V8_COVERAGE: '', ...environment },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+t.test('npm start reads .env, also for set-up; variables that are already set win', async (t) => {
+  const clone = envProject(
+    t,
+    "# settings\nSIDECAR_URL=http://sidecar:8000\nexport IQA_HOST='::1' # v6\nIQA_PORT=4000\n",
+  );
+  t.equal((await setUpAndBuild(clone)).status, 0);
+  t.match(npmStart(clone, { IQA_PORT: '5000', IQA_PYTHON: '/nowhere/python' }), {
+    status: 0,
+    stdout: '["::1","5000"]\n',
+  });
+});
+
+t.test('a .env file that cannot be used is one clear sentence, which does not quote it', async (t) => {
+  const clone = envProject(t, 'IQA_HOST="a\nb"\nsk-secret\nIQA_PORT=4000\n');
+  t.match(npmStart(clone, {}), {
+    status: 1,
+    stderr: /^The file \.env cannot be used: Expected NAME=value in line 3 but found something else\n$/,
+  });
+  rmSync(join(clone, '.env'));
+  mkdirSync(join(clone, '.env'));
+  t.match(npmStart(clone, {}), { status: 1, stderr: /^The file \.env cannot be used: EISDIR: [^\n]*\n$/ });
+});
+
+t.test('npm run dev reads .env too', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const name of ['start', 'dev']) t.match(scripts[name], /--import=\.\/scripts\/load-env\.mjs/);
 });

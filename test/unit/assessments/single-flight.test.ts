@@ -1,22 +1,22 @@
-// Identical requests on their own: one run, everybody gets all of it, and it stops only when all have gone.
+// Single flight: one run for identical work, all events for every caller, aborted only when all callers are.
 import { setImmediate as tick } from 'node:timers/promises';
 import t from 'tap';
-import { createFlights, type Flight } from '../../../src/assessments/single-flight.ts';
+import { createSingleFlight, type SharedRun } from '../../../src/assessments/single-flight.ts';
 
 const never = new AbortController().signal;
 
-async function collect<Event>(flight: Flight<Event, unknown>): Promise<Event[]> {
+async function collect<Event>(run: SharedRun<Event, unknown>): Promise<Event[]> {
   const events: Event[] = [];
-  for await (const event of flight.events()) events.push(event);
+  for await (const event of run.events()) events.push(event);
   return events;
 }
 
-t.test('one run for all who ask at the same time; late comers get the whole story', async (t) => {
-  const flights = createFlights<string, string>();
-  let runs = 0;
+t.test('concurrent callers share one run; a late caller gets all events', async (t) => {
+  const runs = createSingleFlight<string, string>();
+  let count = 0;
   let end!: (result: string) => void;
   const work = (report: (event: string) => void) => {
-    runs += 1;
+    count += 1;
     report('first');
     return new Promise<string>((resolve) => {
       end = (result) => {
@@ -25,24 +25,24 @@ t.test('one run for all who ask at the same time; late comers get the whole stor
       };
     });
   };
-  const leader = flights.join('key', never, work);
-  const early = collect(leader);
+  const first = runs.joinOrStart('key', never, work);
+  const early = collect(first);
   await tick();
-  const joiner = flights.join('key', never, work);
-  const late = collect(joiner);
-  t.ok(leader.isNew);
-  t.notOk(joiner.isNew);
+  const second = runs.joinOrStart('key', never, work);
+  const late = collect(second);
+  t.ok(first.isNew);
+  t.notOk(second.isNew);
   end('result');
-  t.strictSame([await leader.result, await joiner.result], ['result', 'result']);
+  t.strictSame([await first.result, await second.result], ['result', 'result']);
   t.strictSame(await early, ['first', 'last']);
   t.strictSame(await late, ['first', 'last']);
-  t.equal(runs, 1);
-  flights.join('key', never, work);
-  t.equal(runs, 2, 'what is over is not joined');
+  t.equal(count, 1);
+  runs.joinOrStart('key', never, work);
+  t.equal(count, 2, 'a finished run is not joined');
 });
 
-t.test('it is stopped when the last one has gone, not before, and nobody boards it then', async (t) => {
-  const flights = createFlights<string, string>();
+t.test('a run is aborted with its last caller, not before, and is then not joined', async (t) => {
+  const runs = createSingleFlight<string, string>();
   const signals: AbortSignal[] = [];
   const work = (_report: unknown, signal: AbortSignal) => {
     signals.push(signal);
@@ -53,20 +53,23 @@ t.test('it is stopped when the last one has gone, not before, and nobody boards 
     });
   };
   const [first, second] = [new AbortController(), new AbortController()];
-  const flight = flights.join('key', first.signal, work);
-  flights.join('key', second.signal, work);
-  first.abort(new Error('gone'));
+  const run = runs.joinOrStart('key', first.signal, work);
+  runs.joinOrStart('key', second.signal, work);
+  first.abort(new Error('disconnected'));
   t.notOk(signals[0]?.aborted);
-  second.abort(new Error('gone too'));
+  second.abort(new Error('last disconnected'));
   t.ok(signals[0]?.aborted);
-  t.ok(flights.join('key', never, work).isNew);
-  await t.rejects(flight.result, { message: 'gone too' });
-  t.strictSame(await collect(flight), [], 'followers end with it');
+  t.ok(runs.joinOrStart('key', never, work).isNew);
+  await t.rejects(run.result, { message: 'last disconnected' });
+  t.strictSame(await collect(run), [], 'event streams end with it');
 });
 
-t.test('a failure reaches everybody', async (t) => {
-  const flights = createFlights<string, string>();
+t.test('a failure reaches every caller', async (t) => {
+  const runs = createSingleFlight<string, string>();
   const work = async () => Promise.reject(new Error('broken'));
-  const flight = flights.join('key', never, work);
-  await t.rejects(flight.result, { message: 'broken' });
+  const run = runs.joinOrStart('key', never, work);
+  const joined = runs.joinOrStart('key', never, work);
+  await t.rejects(run.result, { message: 'broken' });
+  await t.rejects(joined.result, { message: 'broken' });
+  t.notOk(joined.isNew);
 });

@@ -1,7 +1,7 @@
-// Too close to call: the rule by numbers that can be looked up, and by its properties.
+// The closeness rule: known values and properties.
 import t from 'tap';
-import { probabilityOfBetter, spreadOf } from '../../../src/comparisons/closeness.ts';
-import { normalCdf } from '../../../benchmarks/statistics/normal.ts';
+import { computeBetterProbability, computeSpread } from '../../../src/comparisons/closeness.ts';
+import { normalCdf } from '../../../src/comparisons/normal.ts';
 
 const rule = { decided_at: 0.8, shared_error: 0, spread_without_interval: 0.7 };
 
@@ -31,34 +31,35 @@ t.test(
     const near = (value: number, expected: number) => {
       t.ok(Math.abs(value - expected) < 1e-9, `${value} is ${expected}`);
     };
-    near(spreadOf({ value: 3, interval: [3 - 1.2815515655446004, 3 + 1.2815515655446004] }, rule), 1);
-    near(spreadOf({ value: 4.8, interval: [4.8 - 1.2815515655446004 / 2, 5] }, rule), 0.5);
-    near(spreadOf({ value: 3, interval: null }, rule), 0.7);
-    near(spreadOf({ value: 3, interval: [3, 3] }, rule), 0);
+    near(computeSpread({ value: 3, interval: [3 - 1.2815515655446004, 3 + 1.2815515655446004] }, rule), 1);
+    near(computeSpread({ value: 4.8, interval: [4.8 - 1.2815515655446004 / 2, 5] }, rule), 0.5);
+    near(computeSpread({ value: 3, interval: null }, rule), 0.7);
+    near(computeSpread({ value: 3, interval: [3, 3] }, rule), 0);
   },
 );
 
 t.test(
   'the probability: even for equals, surer with distance, less sure with spread, surer with shared errors',
   async (t) => {
-    t.equal(probabilityOfBetter(3, 3, [0.5, 0.2], rule), 0.5);
+    t.equal(computeBetterProbability(3, 3, [0.5, 0.2], rule), 0.5);
     // A difference of one standard deviation of the difference.
-    t.ok(Math.abs(probabilityOfBetter(3.5, 3, [0.3, 0.4], rule) - 0.8413447460685429) < 1e-10);
+    t.ok(Math.abs(computeBetterProbability(3.5, 3, [0.3, 0.4], rule) - 0.8413447460685429) < 1e-10);
     for (let step = 1; step < 20; step += 1) {
       const [a, b, s] = [3 + step / 10, 3, step / 10];
       t.ok(
-        Math.abs(probabilityOfBetter(a, b, [0.5, s], rule) + probabilityOfBetter(b, a, [s, 0.5], rule) - 1) < 1e-12,
+        Math.abs(computeBetterProbability(a, b, [0.5, s], rule) + computeBetterProbability(b, a, [s, 0.5], rule) - 1) <
+          1e-12,
         'one of them is',
       );
-      t.ok(probabilityOfBetter(a + 0.1, b, [0.5, s], rule) > probabilityOfBetter(a, b, [0.5, s], rule));
-      t.ok(probabilityOfBetter(a, b, [0.5, s + 0.1], rule) < probabilityOfBetter(a, b, [0.5, s], rule));
+      t.ok(computeBetterProbability(a + 0.1, b, [0.5, s], rule) > computeBetterProbability(a, b, [0.5, s], rule));
+      t.ok(computeBetterProbability(a, b, [0.5, s + 0.1], rule) < computeBetterProbability(a, b, [0.5, s], rule));
       t.ok(
-        probabilityOfBetter(a, b, [0.5, 0.5], { ...rule, shared_error: 0.5 }) >
-          probabilityOfBetter(a, b, [0.5, 0.5], rule),
+        computeBetterProbability(a, b, [0.5, 0.5], { ...rule, shared_error: 0.5 }) >
+          computeBetterProbability(a, b, [0.5, 0.5], rule),
       );
     }
-    t.equal(probabilityOfBetter(4, 3, [0, 0], rule), 1);
-    t.equal(probabilityOfBetter(3, 4, [0.5, 0.5], { ...rule, shared_error: 1 }), 0);
-    t.equal(probabilityOfBetter(3, 3, [0, 0], rule), 0.5);
+    t.equal(computeBetterProbability(4, 3, [0, 0], rule), 1);
+    t.equal(computeBetterProbability(3, 4, [0.5, 0.5], { ...rule, shared_error: 1 }), 0);
+    t.equal(computeBetterProbability(3, 3, [0, 0], rule), 0.5);
   },
 );

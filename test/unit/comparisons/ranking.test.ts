@@ -1,8 +1,8 @@
-// Ranking, pairs and reasons from assessments made by hand: what is said follows from the numbers.
+// Ranking, pairs and reasons of hand-made assessments.
 import t from 'tap';
 import type { Assessment, Finding } from '../../../schemas/responses/assessment.ts';
 import { mergeMetadata } from '../../../src/comparisons/metadata.ts';
-import { rankPictures } from '../../../src/comparisons/ranking.ts';
+import { rankImages } from '../../../src/comparisons/ranking.ts';
 import { makeAssessment } from '../../support/schemas/assessment.ts';
 import { createRandom } from '../../support/images.ts';
 
@@ -29,7 +29,7 @@ function make(
         strength: 0,
         confidence: 1,
         measurements: {},
-        sides: {},
+        variants: {},
         place: null,
         ...finding,
       })),
@@ -37,12 +37,12 @@ function make(
   };
 }
 const rank = (...assessments: Assessment[]) =>
-  rankPictures(
-    assessments.map((assessment, index) => ({ picture: index + 1, assessment })),
+  rankImages(
+    assessments.map((assessment, index) => ({ number: index + 1, assessment })),
     rule,
   );
 
-t.test('narrow intervals decide what wide ones do not', async (t) => {
+t.test('narrow intervals decide where wide ones do not', async (t) => {
   t.match(rank(make(3, [2.9, 3.1]), make(3.3, [3.2, 3.4])), {
     best: 2,
     pairs: [{ pictures: [2, 1], better: 2, too_close: false }],
@@ -60,10 +60,7 @@ t.test('narrow intervals decide what wide ones do not', async (t) => {
 
 t.test('the first may be too close to the second and still be better than the third', async (t) => {
   const { verdict, pairs } = rank(make(2, [1.8, 2.2]), make(4, [3.8, 4.2]), make(3.95, [3.75, 4.15]));
-  t.match(
-    verdict,
-    /^It is too close to call between pictures 2 and 3\. By score: picture 2 .* picture 3 .* picture 1 /,
-  );
+  t.match(verdict, /^It is too close to call between images 2 and 3\. By score: image 2 .* image 3 .* image 1 /);
   t.strictSame(
     pairs.map(({ better }) => better),
     [null, 2, 3],
@@ -71,7 +68,7 @@ t.test('the first may be too close to the second and still be better than the th
 });
 
 t.test(
-  'reasons name what is worse, with both severities, the explanation and the values, and what speaks against it',
+  'reasons name what is worse, with both severities, the explanation and the values, and what is better',
   async (t) => {
     const good = make(
       4,
@@ -97,13 +94,13 @@ t.test(
     };
     const [pair] = rank(good, explained).pairs;
     t.strictSame(pair?.reasons, [
-      'Blurs: extreme in picture 2, slight in picture 1. Edges are 9.3 px wide. Measured beside picture 1: edge_width_px 9.25 against 2.1.',
-      'On the other hand, noise: moderate in picture 1, not noticed in picture 2.',
+      'Blurs: extreme in image 2, slight in image 1. Edges are 9.3 px wide. Compared with image 1: edge_width_px 9.25 against 2.1.',
+      'On the other hand, noise: moderate in image 1, not noticed in image 2.',
     ]);
   },
 );
 
-t.test('tools are set beside each other only where they are the same', async (t) => {
+t.test('only scores of the same tool are compared', async (t) => {
   const tool = (name: string, score: number) => ({
     ...makeAssessment().diagnostics.tools[0]!,
     tool_name: name,
@@ -117,16 +114,16 @@ t.test('tools are set beside each other only where they are the same', async (t)
   });
   const reasons = (left: string, right: string) =>
     rank(withTool(make(4, null), left, 4), withTool(make(2, null), right, 2)).pairs[0]?.reasons;
-  t.strictSame(reasons('MDSI', 'MDSI'), ['MDSI counts picture 1 as 4.0 (0.4) and picture 2 as 2.0 (0.2).']);
+  t.strictSame(reasons('MDSI', 'MDSI'), ['MDSI rates image 1 as 4.0 (0.4) and image 2 as 2.0 (0.2).']);
   t.strictSame(reasons('NIQE', 'BRISQUE'), [
-    'The scores rest on different tools: NIQE for picture 1, BRISQUE for picture 2.',
+    'The scores rest on different tools: NIQE for image 1, BRISQUE for image 2.',
   ]);
 });
 
-t.test('without a score a picture is last, and nobody is better or worse than it', async (t) => {
+t.test('an image without a score is last, and no image is better or worse than it', async (t) => {
   t.match(rank(make(null, null), make(3, null)), {
     best: null,
-    verdict: /^Only picture 2 has a score/,
+    verdict: /^Only image 2 has a score/,
     ranking: [
       { rank: 1, picture: 2 },
       { rank: null, picture: 1, spread: null },
@@ -136,7 +133,7 @@ t.test('without a score a picture is last, and nobody is better or worse than it
 });
 
 t.test(
-  'whatever the scores: the ranking is sorted, every pair once, the best beats all, words and fields agree',
+  'for random scores: the ranking is sorted, every pair occurs once, the best beats all, text and fields agree',
   async (t) => {
     const random = createRandom(3);
     for (let round = 0; round < 300; round += 1) {
@@ -164,7 +161,7 @@ t.test(
         best !== null,
         pairs.filter(({ pictures: [first] }) => first === ranking[0]?.picture).every(({ better }) => better !== null),
       );
-      t.equal(best !== null, verdict.startsWith(`Picture ${best ?? ''} is the best.`));
+      t.equal(best !== null, verdict.startsWith(`Image ${best ?? ''} is the best.`));
       t.ok(
         ranking.every(({ picture, too_close_to: close }) =>
           close.every((other) => ranking.find((entry) => entry.picture === other)!.too_close_to.includes(picture)),
@@ -174,7 +171,7 @@ t.test(
   },
 );
 
-t.test('what the runs cost is summed, what was degraded is named', async (t) => {
+t.test('usage is summed, degradations are listed by image', async (t) => {
   const one = makeAssessment();
   const used = {
     ...one.metadata.vlm,
@@ -195,7 +192,7 @@ t.test('what the runs cost is summed, what was degraded is named', async (t) => 
   t.match(mergeMetadata([one, degraded, degraded], 'r', 5), {
     request_id: 'r',
     degraded: true,
-    degraded_reason: 'picture 2: NIQE failed; picture 3: NIQE failed',
+    degraded_reason: 'image 2: NIQE failed; image 3: NIQE failed',
     vlm: { calls: 4, cost_usd: 0.5, roles: { planner: { calls: 4, input_tokens: 20 } } },
     cache: { hits: 2, misses: 5 },
     timings_ms: { total: 5 },

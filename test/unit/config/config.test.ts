@@ -1,10 +1,11 @@
-// Settings: defaults, refusals that say what is wrong, and a table that is complete.
+// Settings: defaults, error messages, and a complete table.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig, projectRoot, SETTINGS } from '../../../src/config/config.ts';
+import { loadConfig, projectRoot } from '../../../src/config/config.ts';
+import { SETTINGS } from '../../../src/config/settings.ts';
 import { ERROR_KINDS, IqaError } from '../../../src/errors.ts';
-import { problemOf } from '../../../src/http/error-handler.ts';
+import { createProblem } from '../../../src/http/error-handler.ts';
 
 t.test('defaults, frozen', async (t) => {
   const config = loadConfig({});
@@ -30,7 +31,7 @@ t.test('an empty setting counts as unset, and addresses lose their trailing slas
   });
 });
 
-t.test('what is wrong is said with its name', async (t) => {
+t.test('an invalid setting is named in the error', async (t) => {
   t.throws(() => loadConfig({ IQA_PORT: '70000' }), {
     message: 'Expected an integer from 0 to 65535 for IQA_PORT but received "70000"',
   });
@@ -46,16 +47,16 @@ t.test('what is wrong is said with its name', async (t) => {
   t.throws(() => loadConfig({}, root), { message: /Unexpected \/surprise/ });
 });
 
-t.test('every setting that the code reads stands in the table, and .env.example shows all of them', async (t) => {
+t.test('every setting that the code reads is in the table and in .env.example', async (t) => {
   const example = readFileSync(join(projectRoot(), '.env.example'), 'utf8');
   for (const name of Object.keys(SETTINGS)) t.ok(example.includes(`#${name}=`), name);
 });
 
-t.test('every error code has a status that fits its blame, and becomes a problem', async (t) => {
+t.test('every error code has a status of its group and becomes a problem', async (t) => {
   for (const [code, { status }] of Object.entries(ERROR_KINDS)) {
     t.equal(status < 500, code.startsWith('IQA_INPUT_'), `${code}: only input is the caller's fault`);
   }
-  t.match(problemOf(new IqaError('IQA_BUSY', 'Later'), 'id'), {
+  t.match(createProblem(new IqaError('IQA_BUSY', 'Later'), 'id'), {
     status: 503,
     detail: 'Later',
     code: 'IQA_BUSY',

@@ -1,4 +1,4 @@
-// BMP, which is decoded by our own code: every header, depth and coding against known pixels, and every lie refused.
+// The BMP decoder: every header, depth and encoding against known pixels, and every inconsistent header refused.
 import t from 'tap';
 import { makeBmp, type BmpOptions } from '../../support/bmp-files.ts';
 import { makeProfile, SRGB_PRIMARIES } from '../../support/metadata-blocks.ts';
@@ -10,7 +10,7 @@ const [width, height] = [37, 21];
 const photo = await makePicture({ width, height }).raw().toBuffer();
 const colours = (count: number): number[][] =>
   Array.from({ length: count }, (_, index) => [(index * 37) % 256, (index * 91) % 256, (index * 151) % 256]);
-/** Stretches of one colour and stretches of change: both kinds of run. */
+/** Areas of one colour and areas of change: both kinds of run. */
 const stripes = (palette: number[][]): Buffer =>
   Buffer.from(
     Array.from({ length: width * height }, (_, index) => {
@@ -19,7 +19,7 @@ const stripes = (palette: number[][]): Buffer =>
     }).flat(),
   );
 
-t.test('every header, depth and coding gives the pixels that were written', async (t) => {
+t.test('every header, depth and encoding gives the pixels that were written', async (t) => {
   const indexed = (
     bits: 1 | 2 | 4 | 8,
     more: Partial<BmpOptions> = {},
@@ -83,7 +83,7 @@ t.test('every header, depth and coding gives the pixels that were written', asyn
   }
 });
 
-t.test('alpha is laid over white; an alpha that is 0 everywhere was never meant', async (t) => {
+t.test('alpha is flattened onto white; an alpha channel of zeros is ignored', async (t) => {
   const masks: [number, number, number, number] = [0xff0000, 0xff00, 0xff, 0xff000000];
   const alpha = Buffer.from(Array.from({ length: width * height }, (_, index) => index % 256));
   const { image, pixels } = await prepare(
@@ -122,7 +122,7 @@ t.test('an embedded profile is applied', async (t) => {
   t.match(image.info.notes, ['decoded from BMP', /colour profile to sRGB/]);
 });
 
-t.test('run-length codes may skip, end early in a full picture, and must not leave it', async (t) => {
+t.test('run-length codes may skip pixels and omit the end marker, but not extend beyond the image', async (t) => {
   const palette = colours(4);
   const options: BmpOptions = {
     width: 4,
@@ -138,21 +138,21 @@ t.test('run-length codes may skip, end early in a full picture, and must not lea
   const skipping = await prepare(t, withCodes(1, 2, 0, 2, 2, 1, 1, 3, 0, 1));
   const at = (x: number, row: number) => [...skipping.pixels.subarray(3 * (row * 4 + x), 3 * (row * 4 + x) + 3)];
   t.strictSame([at(0, 2), at(3, 1), at(0, 0)], [palette[2], palette[3], palette[0]]);
-  t.equal((await prepare(t, withCodes(4, 1, 0, 0, 4, 1, 0, 0, 4, 1))).image.info.width, 4, 'no mark of the end');
+  t.equal((await prepare(t, withCodes(4, 1, 0, 0, 4, 1, 0, 0, 4, 1))).image.info.width, 4, 'no end marker');
   for (const [codes, why] of [
-    [[5, 1, 0, 1], /leaves the picture/],
-    [[4, 1, 4, 1, 0, 1], /leaves the picture/],
-    [[0, 2, 0, 9, 1, 1, 0, 1], /leaves the picture/],
-    [[0, 5, 1, 1, 1, 1, 1, 0, 0, 1], /leaves the picture/],
-    [[4, 1, 0, 0, 4, 1], /ends before the picture/],
+    [[5, 1, 0, 1], /extends beyond the image/],
+    [[4, 1, 4, 1, 0, 1], /extends beyond the image/],
+    [[0, 2, 0, 9, 1, 1, 0, 1], /extends beyond the image/],
+    [[0, 5, 1, 1, 1, 1, 1, 0, 0, 1], /extends beyond the image/],
+    [[4, 1, 0, 0, 4, 1], /ends before the image/],
     [[0, 4, 1, 1], /ends before/],
     [[4], /ends before/],
-    [[4, 9, 0, 1], /names colour 9 of a palette of 4/],
+    [[4, 9, 0, 1], /uses colour 9 of a palette of 4/],
   ] as const)
     await t.rejects(prepare(t, withCodes(...codes)), { code: 'IQA_INPUT_IMAGE', message: why }, codes.join());
 });
 
-t.test('headers that lie are refused with the reason, before any memory is taken', async (t) => {
+t.test('inconsistent headers are refused with the reason, before any memory is allocated', async (t) => {
   const good = makeBmp({ width, height, pixels: photo });
   const changed = (at: number, value: number, bytes: 2 | 4 = 4): Buffer => {
     const copy = Buffer.from(good);
@@ -177,16 +177,16 @@ t.test('headers that lie are refused with the reason, before any memory is taken
     ['no height', changed(22, 0), /37 × 0/],
     ['the smallest integer', changed(22, 0x80000000), /pixels$/],
     ['too many pixels', changed(22, 2_000_000), /at most 50 megapixels/, 'IQA_INPUT_TOO_LARGE'],
-    ['more rows than there are', changed(22, 22), /ends before the picture/],
+    ['more rows than there are', changed(22, 22), /ends before the image/],
     ['two planes', changed(26, 2, 2), /2 planes/],
-    ['7 bits', changed(28, 7, 2), /7 bits a pixel/],
-    ['JPEG inside', changed(30, 4), /compressed in a way/],
-    ['run lengths of 24 bits', changed(30, 1), /compressed in a way/],
-    ['pixels inside the header', changed(10, 20), /do not lie where/],
-    ['pixels behind the end', changed(10, 1e9), /do not lie where/],
+    ['7 bits', changed(28, 7, 2), /7 bits per pixel/],
+    ['JPEG inside', changed(30, 4), /its compression/],
+    ['run lengths of 24 bits', changed(30, 1), /its compression/],
+    ['pixels inside the header', changed(10, 20), /are not where/],
+    ['pixels behind the end', changed(10, 1e9), /are not where/],
     ['a header of 39 bytes', changed(14, 39), /39 bytes/],
     ['cut in its header', good.subarray(0, 30), /ends inside its header/],
-    ['cut in its pixels', good.subarray(0, good.length - 1), /ends before the picture/],
+    ['cut in its pixels', good.subarray(0, good.length - 1), /ends before the image/],
     [
       'masks that overlap',
       makeBmp({ width, height, pixels: photo, bits: 32, coding: 'bitfields', masks: [0xff00, 0xff00, 0xff, 0] }),
@@ -195,9 +195,9 @@ t.test('headers that lie are refused with the reason, before any memory is taken
     [
       'masks with holes',
       makeBmp({ width, height, pixels: photo, bits: 32, coding: 'bitfields', masks: [0xf0f0000, 0xff00, 0xff, 0] }),
-      /no runs of bits/,
+      /masks are not contiguous/,
     ],
-    ['masks wider than pixels', widened, /no runs of bits/],
+    ['masks wider than pixels', widened, /masks are not contiguous/],
     ['palettes of 300 colours', paletted, /300 colours/],
   ];
   for (const [name, file, why, code = 'IQA_INPUT_IMAGE'] of cases)

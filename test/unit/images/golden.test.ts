@@ -9,7 +9,7 @@ import { difference, prepare } from '../../support/prepared.ts';
 const [width, height] = [48, 32];
 const source = await makePicture({ width, height }).raw().toBuffer();
 const other = await makePicture({ width, height, seed: 2 }).raw().toBuffer();
-const picture = (pixels: Buffer = source): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
+const photo = (pixels: Buffer = source): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
 const rgb = (pixel: (index: number) => number[]): Buffer =>
   Buffer.from(Array.from({ length: width * height }, (_, index) => pixel(index)).flat());
 const at = (index: number, channel = 0): number => source[3 * index + channel]!;
@@ -44,21 +44,21 @@ function golden(title: string, cases: Golden[]): void {
 }
 
 const lossy = { within: 60, mean: 4 };
-const baseline = await picture().jpeg({ quality: 95, chromaSubsampling: '4:4:4' }).toBuffer();
+const baseline = await photo().jpeg({ quality: 95, chromaSubsampling: '4:4:4' }).toBuffer();
 const ofJpeg = (file: Buffer) => sharp(file).raw().toBuffer();
 
 golden('JPEG: baseline, progressive, subsampled, grey, restart intervals', [
   { name: 'baseline', file: baseline, ...lossy },
   {
     name: 'progressive',
-    file: picture().jpeg({ quality: 95, chromaSubsampling: '4:4:4', progressive: true }).toBuffer(),
+    file: photo().jpeg({ quality: 95, chromaSubsampling: '4:4:4', progressive: true }).toBuffer(),
     expected: await ofJpeg(baseline),
   },
-  { name: '4:2:0', file: picture().jpeg({ quality: 95, chromaSubsampling: '4:2:0' }).toBuffer(), within: 90, mean: 9 },
-  { name: 'optimised scans', file: picture().jpeg({ quality: 95, mozjpeg: true }).toBuffer(), within: 90, mean: 9 },
+  { name: '4:2:0', file: photo().jpeg({ quality: 95, chromaSubsampling: '4:2:0' }).toBuffer(), within: 90, mean: 9 },
+  { name: 'optimised scans', file: photo().jpeg({ quality: 95, mozjpeg: true }).toBuffer(), within: 90, mean: 9 },
   {
     name: 'grey',
-    file: picture().toColourspace('b-w').jpeg({ quality: 100 }).toBuffer(),
+    file: photo().toColourspace('b-w').jpeg({ quality: 100 }).toBuffer(),
     expected: await greyOf(),
     within: 4,
     notes: [/grey/],
@@ -67,16 +67,16 @@ golden('JPEG: baseline, progressive, subsampled, grey, restart intervals', [
 
 golden('PNG: depths, grey, palettes, transparency, interlace', [
   { name: '8-bit RGB', file: makePng({ width, height, depth: 8, colour: 2, samples: source }) },
-  { name: 'interlaced', file: picture().png({ progressive: true }).toBuffer() },
+  { name: 'interlaced', file: photo().png({ progressive: true }).toBuffer() },
   {
     name: '16-bit RGB',
     file: makePng({ width, height, depth: 16, colour: 2, samples: Array.from(source, (value) => value * 257) }),
-    notes: [/8 bits a channel/],
+    notes: [/8 bits per channel/],
   },
   {
     name: '16-bit RGB, low bytes',
     file: makePng({ width, height, depth: 16, colour: 2, samples: Array.from(source, (value) => value * 256 + 60) }),
-    notes: [/8 bits a channel/],
+    notes: [/8 bits per channel/],
   },
   {
     name: '16-bit grey',
@@ -91,8 +91,8 @@ golden('PNG: depths, grey, palettes, transparency, interlace', [
     notes: [/8 bits/, /grey/],
   },
   ...([1, 2, 4] as const).map((depth): Golden => {
-    const most = 2 ** depth - 1;
-    const shade = (index: number) => Math.round((at(index) * most) / 255);
+    const maxLevel = 2 ** depth - 1;
+    const shade = (index: number) => Math.round((at(index) * maxLevel) / 255);
     return {
       name: `${depth}-bit grey`,
       file: makePng({
@@ -102,7 +102,7 @@ golden('PNG: depths, grey, palettes, transparency, interlace', [
         colour: 0,
         samples: Array.from({ length: width * height }, (_, index) => shade(index)),
       }),
-      expected: rgb((index) => Array<number>(3).fill(Math.round((shade(index) * 255) / most))),
+      expected: rgb((index) => Array<number>(3).fill(Math.round((shade(index) * 255) / maxLevel))),
       notes: [/grey/],
     };
   }),
@@ -122,7 +122,7 @@ golden('PNG: depths, grey, palettes, transparency, interlace', [
     }),
     expected: rgb((index) => [0, 1, 2].map((channel) => overWhite(at(index, channel), (index % 256) / 255))),
     within: 1,
-    notes: [/alpha channel laid over white/],
+    notes: [/alpha channel flattened onto white/],
   },
   {
     name: '16-bit grey with alpha',
@@ -157,7 +157,7 @@ golden('PNG: depths, grey, palettes, transparency, interlace', [
     notes: [/alpha/],
   },
   {
-    name: 'gAMA and cHRM are left aside',
+    name: 'gAMA and cHRM are ignored',
     file: withChunk(
       makePng({ width, height, depth: 8, colour: 2, samples: source }),
       pngChunk('gAMA', Buffer.from([0, 1, 0x86, 0xa0])),
@@ -166,18 +166,18 @@ golden('PNG: depths, grey, palettes, transparency, interlace', [
 ]);
 
 golden('WebP, AVIF, GIF', [
-  { name: 'WebP lossless', file: picture().webp({ lossless: true }).toBuffer() },
-  { name: 'WebP lossy', file: picture().webp({ quality: 95 }).toBuffer(), within: 90, mean: 9 },
+  { name: 'WebP lossless', file: photo().webp({ lossless: true }).toBuffer() },
+  { name: 'WebP lossy', file: photo().webp({ quality: 95 }).toBuffer(), within: 90, mean: 9 },
   {
     name: 'WebP with alpha',
-    file: picture().ensureAlpha(0.5).webp({ lossless: true }).toBuffer(),
+    file: photo().ensureAlpha(0.5).webp({ lossless: true }).toBuffer(),
     expected: source.map((value) => overWhite(value, 128 / 255)),
     within: 1,
     notes: [/alpha/],
   },
   {
     name: 'AVIF',
-    file: picture().avif({ quality: 95, chromaSubsampling: '4:4:4', effort: 0 }).toBuffer(),
+    file: photo().avif({ quality: 95, chromaSubsampling: '4:4:4', effort: 0 }).toBuffer(),
     within: 30,
     mean: 3,
     notes: [/decoded from AVIF/],
@@ -196,20 +196,20 @@ golden('WebP, AVIF, GIF', [
 golden('TIFF: compressions, tiles, depths, colour models', [
   ...(['none', 'lzw', 'deflate', 'packbits'] as const).map((compression): Golden => ({
     name: compression,
-    file: picture().tiff({ compression }).toBuffer(),
+    file: photo().tiff({ compression }).toBuffer(),
     notes: [/decoded from TIFF/],
   })),
   {
     name: 'predictor and tiles',
-    file: picture()
+    file: photo()
       .tiff({ compression: 'lzw', predictor: 'horizontal', tile: true, tileWidth: 16, tileHeight: 16 })
       .toBuffer(),
     notes: [/TIFF/],
   },
-  { name: 'BigTIFF', file: picture().tiff({ compression: 'none', bigtiff: true }).toBuffer(), notes: [/TIFF/] },
+  { name: 'BigTIFF', file: photo().tiff({ compression: 'none', bigtiff: true }).toBuffer(), notes: [/TIFF/] },
   {
     name: 'JPEG inside',
-    file: picture().tiff({ compression: 'jpeg', quality: 95 }).toBuffer(),
+    file: photo().tiff({ compression: 'jpeg', quality: 95 }).toBuffer(),
     within: 90,
     mean: 9,
     notes: [/TIFF/],
@@ -227,21 +227,21 @@ golden('TIFF: compressions, tiles, depths, colour models', [
   },
   {
     name: 'CMYK',
-    file: picture().toColourspace('cmyk').tiff({ compression: 'none' }).toBuffer(),
+    file: photo().toColourspace('cmyk').tiff({ compression: 'none' }).toBuffer(),
     within: 100,
     mean: 12,
     notes: [/TIFF/, /CMYK/],
   },
   {
     name: 'Lab',
-    file: picture().toColourspace('lab').tiff({ compression: 'none' }).toBuffer(),
+    file: photo().toColourspace('lab').tiff({ compression: 'none' }).toBuffer(),
     within: 12,
     mean: 2,
     notes: [/TIFF/, /Lab/],
   },
 ]);
 
-golden('colour: profiles are applied by their numbers, whatever their name', [
+golden('colour: profiles are applied by their content, not their name', [
   {
     name: 'linear light',
     file: withProfile(baseline, makeProfile({ gamma: 1 })),
@@ -250,7 +250,7 @@ golden('colour: profiles are applied by their numbers, whatever their name', [
     notes: [/colour profile to sRGB/],
   },
   {
-    name: 'linear light that calls itself sRGB',
+    name: 'linear light named sRGB',
     file: withProfile(baseline, makeProfile({ gamma: 1, name: 'sRGB IEC61966-2.1' })),
     expected: (await ofJpeg(baseline)).map(encodeSrgb),
     within: 3,
@@ -266,29 +266,29 @@ golden('colour: profiles are applied by their numbers, whatever their name', [
     within: 12,
     notes: [/colour profile to sRGB/],
   },
-  { name: 'sRGB', file: picture().withIccProfile('srgb').png().toBuffer() },
+  { name: 'sRGB', file: photo().withIccProfile('srgb').png().toBuffer() },
   {
     name: 'sRGB under another name',
     file: withProfile(baseline, srgbProfile('display 7')),
     expected: await ofJpeg(baseline),
   },
   {
-    name: 'no profile at all, but called one',
+    name: 'an invalid profile',
     file: withProfile(baseline, Buffer.alloc(400, 7)),
     expected: await ofJpeg(baseline),
-    notes: [/cannot be read: taken for sRGB/],
+    notes: [/cannot be read: treated as sRGB/],
   },
   {
     name: 'Adobe CMYK JPEG',
-    file: picture().toColourspace('cmyk').jpeg({ quality: 95, chromaSubsampling: '4:4:4' }).toBuffer(),
+    file: photo().toColourspace('cmyk').jpeg({ quality: 95, chromaSubsampling: '4:4:4' }).toBuffer(),
     within: 100,
     mean: 14,
     notes: [/CMYK/],
   },
 ]);
 
-// sharp's writers of animations announce transparency in any case.
-golden('of several frames or pages the first, flagged', [
+// sharp's animation encoders always declare transparency.
+golden('the first of several frames or pages, with a note', [
   {
     name: 'animated WebP',
     file: animated((joined) => joined.webp({ lossless: true })),
@@ -334,13 +334,13 @@ t.test('every EXIF orientation is applied, in every format that carries one', as
     ['tiff', (image) => image.tiff({ compression: 'none' })],
   ];
   for (const [format, encode] of formats) {
-    const still = await sharp(await encode(picture()).toBuffer())
+    const still = await sharp(await encode(photo()).toBuffer())
       .raw()
       .toBuffer();
     for (const [orientation, whence] of Object.entries(upright)) {
       const { image, pixels } = await prepare(
         t,
-        await encode(picture().withMetadata({ orientation: Number(orientation) })).toBuffer(),
+        await encode(photo().withMetadata({ orientation: Number(orientation) })).toBuffer(),
       );
       const [columns, rows] = Number(orientation) >= 5 ? [height, width] : [width, height];
       const expected = Buffer.from(
@@ -352,7 +352,7 @@ t.test('every EXIF orientation is applied, in every format that carries one', as
       t.match(image.info, { width: columns, height: rows });
       t.equal(difference(pixels, expected).largest, 0, `${format}, orientation ${orientation}`);
       t.equal(
-        image.info.notes.some((note) => note === `turned upright (EXIF orientation ${orientation})`),
+        image.info.notes.some((note) => note === `rotated upright (EXIF orientation ${orientation})`),
         orientation !== '1',
         `${format} ${orientation}: ${image.info.notes.join('; ')}`,
       );
@@ -360,12 +360,12 @@ t.test('every EXIF orientation is applied, in every format that carries one', as
   }
 });
 
-t.test('an orientation is applied once in AVIF, which turns by itself', async (t) => {
+t.test('an orientation is applied once in AVIF, which rotates by itself', async (t) => {
   const { image, pixels } = await prepare(
     t,
-    await picture().withMetadata({ orientation: 6 }).avif({ quality: 95, effort: 0 }).toBuffer(),
+    await photo().withMetadata({ orientation: 6 }).avif({ quality: 95, effort: 0 }).toBuffer(),
   );
-  const turned = await picture().rotate(90).raw().toBuffer();
+  const turned = await photo().rotate(90).raw().toBuffer();
   const asStored = difference(pixels, source).mean;
   t.ok(image.info.width === height ? difference(pixels, turned).mean < 6 : asStored < 6, JSON.stringify(image.info));
 });
@@ -375,7 +375,7 @@ function overWhite(value: number, alpha: number): number {
 }
 
 async function greyOf(): Promise<Buffer> {
-  const grey = await picture().toColourspace('b-w').raw().toBuffer();
+  const grey = await photo().toColourspace('b-w').raw().toBuffer();
   return rgb((index) => Array<number>(3).fill(grey[index]!));
 }
 
@@ -418,7 +418,7 @@ async function animated(
   first: Buffer = source,
   second: Buffer = other,
 ): Promise<Buffer> {
-  const frames = await Promise.all([first, second].map((pixels) => picture(pixels).png().toBuffer()));
+  const frames = await Promise.all([first, second].map((pixels) => photo(pixels).png().toBuffer()));
   return encode(sharp(frames, { join: { animated: true } })).toBuffer();
 }
 

@@ -1,13 +1,14 @@
 // The compiled graph as a whole: order of the nodes, reducers, the replanning loop, failures that become state, aborts.
 import t from 'tap';
+import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import { parse } from '../../../schemas/validation/model.ts';
+import type { DistortionCategory } from '../../../schemas/vocabulary.ts';
 import { AgenticIQAState } from '../../../schemas/pipeline/state.ts';
-import { startDeadline } from '../../../src/assessments/deadline.ts';
 import { IqaError } from '../../../src/errors.ts';
-import { buildEvidenceGraph, buildGraph } from '../../../src/pipeline/graph.ts';
+import { buildGraph } from '../../../src/pipeline/graph.ts';
 import type { PipelineState } from '../../../src/pipeline/state.ts';
 import { captureLog } from '../../support/app.ts';
-import { pipelineConfig, registry, runGraph, scriptEvidence } from '../../support/run.ts';
+import { pipelineConfig, runGraph, scriptEvidence, scriptImage } from '../../support/run.ts';
 import { GLOBAL_PLAN, scriptReasoner } from '../../support/scripted-reasoner.ts';
 
 const REPLAN = { need_replan: true, replan_reason: 'Missing tool scores for vehicle region' };
@@ -63,6 +64,8 @@ t.test(
     });
     t.strictSame(requests.plan[0]?.replan, null);
     t.strictSame(requests.plan[1]?.replan, {
+      gaps: [],
+      modelReason: 'Missing tool scores for vehicle region',
       reason: 'Missing tool scores for vehicle region',
       previousPlan: first,
       history: ['[Iteration 1] Missing tool scores for vehicle region'],
@@ -135,7 +138,7 @@ t.test(
   },
 );
 
-t.test('a plan outside the closed lists is refused by our side', async (t) => {
+t.test('a plan outside the closed lists is rejected', async (t) => {
   const { state } = await runGraph(t, { script: { plans: [{ ...GLOBAL_PLAN, required_tool: 'rm -rf /' }] } });
   t.match(state.error, /required_tool but received "rm -rf \/"/);
   t.match(state.failure, { code: 'IQA_MODEL_FAILED' });
@@ -146,13 +149,13 @@ t.test('an executor that fails reaches the summarizer as all-null evidence with 
   const { state, requests } = await runGraph(t, {
     script: {
       plans: [GLOBAL_PLAN, GLOBAL_PLAN],
-      examinations: [{}, new Error('out of paper')],
+      examinations: [{}, new Error('out of memory')],
       summaries: [REPLAN, REPLAN],
     },
   });
   const evidence = requests.summarize[1]?.evidence;
   t.match(evidence, { distortion_set: null, distortion_analysis: null, selected_tools: null, quality_scores: null });
-  t.match(evidence?.tool_logs, [{ error: /out of paper/, raw_score: null, normalized_score: null }]);
+  t.match(evidence?.tool_logs, [{ error: /out of memory/, raw_score: null, normalized_score: null }]);
   t.equal(state.iteration_count, 2, 'the limit ends the loop');
 });
 
@@ -161,10 +164,10 @@ t.test('a summarizer that fails keeps the last good result', async (t) => {
     script: {
       plans: [GLOBAL_PLAN, GLOBAL_PLAN],
       examinations: [{}, {}],
-      summaries: [REPLAN, new Error('lost the thread')],
+      summaries: [REPLAN, new Error('no connection')],
     },
   });
-  t.match(state.error, /The summarizer failed: lost the thread/);
+  t.match(state.error, /The summarizer failed: no connection/);
   t.equal(state.summarizer_result?.replan_reason, REPLAN.replan_reason);
 });
 
@@ -181,28 +184,11 @@ t.test('a replan without a reason gets one, and a warning', async (t) => {
 
 // Scenario: replanning-logic / Phase 3 compatibility
 // Scenario: summarizer-state-models / Execute pipeline without Summarizer
-t.test('the variant without summarizer ends with the evidence, and its state is valid', async (t) => {
-  const { log } = captureLog();
-  const graph = buildEvidenceGraph(pipelineConfig, log);
-  const run = {
-    reasoner: scriptReasoner({ plans: [GLOBAL_PLAN], examinations: [{}] }),
-    evidence: scriptEvidence({ NIQE: 4 }),
-    registry,
-    log,
-    choices: [],
-    regions: [],
-    priorContext: null,
-    checkImagePath: () => null,
-    verifyPictures: () => Promise.resolve(),
-    timings: {},
-    signal: new AbortController().signal,
-    deadline: startDeadline(10_000),
-    report: () => undefined,
-  };
-  const state = (await graph.invoke(
-    { query: 'Rate it.', image_path: 'photo.png' },
-    { configurable: { run } },
-  )) as PipelineState;
+t.test('a run that stops before the summarizer ends with the evidence, and its state is valid', async (t) => {
+  const { state } = await runGraph(t, {
+    script: { plans: [GLOBAL_PLAN], examinations: [{}] },
+    stopBefore: 'summarizer',
+  });
   t.ok(state.executor_evidence);
   t.equal(state.summarizer_result, undefined);
   t.doesNotThrow(() => parse(AgenticIQAState, publicPart(state)));
@@ -211,17 +197,80 @@ t.test('the variant without summarizer ends with the evidence, and its state is 
 // Scenario: summarizer-state-models / Execute pipeline without Executor
 t.test('a state with a plan only is valid, and the summarizer is not called for it', async (t) => {
   t.doesNotThrow(() => parse(AgenticIQAState, { query: 'Rate it.', image_path: 'photo.png', plan: GLOBAL_PLAN }));
-  const { state, requests } = await runGraph(t, {
-    script: {
-      plans: [GLOBAL_PLAN],
-      examinations: [
-        () => {
-          throw new IqaError('IQA_INPUT_IMAGE', 'damaged');
-        },
-      ],
-    },
-  }).catch((error: unknown) => ({ state: null, requests: null, error }));
-  t.equal(state ?? requests, null, 'a run that ends before there is evidence never reaches it');
+  const reasoner = scriptReasoner({
+    plans: [GLOBAL_PLAN],
+    examinations: [new IqaError('IQA_INPUT_IMAGE', 'damaged')],
+    summaries: [{}],
+  });
+  await t.rejects(runGraph(t, { script: {}, context: { reasoner } }), { code: 'IQA_INPUT_IMAGE' });
+  t.equal(reasoner.requests.examine.length, 1, 'the run ended in the executor');
+  t.equal(reasoner.requests.summarize.length, 0, 'the summarizer was not called');
+});
+
+// The gaps that the pipeline finds travel as values: the next plan and the next selection read them, the state shows their text.
+t.test('a gap reaches the next round typed, and the state as text', async (t) => {
+  const gap = { kind: 'contradicted_tool', region: 'Global', tool: 'NIQE' } as const;
+  const reasoner = scriptReasoner({ plans: [GLOBAL_PLAN, GLOBAL_PLAN], examinations: [{}, {}] });
+  const summaries = [{ gaps: [gap], modelReason: 'look again' }, null];
+  reasoner.summarize = async (request) => ({
+    output: { final_answer: 'Good', quality_reasoning: 'x', used_evidence: null },
+    score: request.fuse(null),
+    replan: summaries.shift() ?? null,
+  });
+  const { state } = await runGraph(t, { script: {}, context: { reasoner } });
+  t.match(reasoner.requests.plan[1]?.replan, { gaps: [gap], modelReason: 'look again' });
+  t.strictSame([...(reasoner.requests.examine[1]?.contradictedTools ?? [])], ['NIQE']);
+  t.strictSame(state.replan_history, ['[Iteration 1] Contradicting analysis and tool scores for Global; look again']);
+});
+
+t.test('the planner starts the prefetch once, and drops it when the plan does not need the whole image', async (t) => {
+  const box = { name: 'car', box: [0, 0, 99, 99] };
+  const named = { Global: ['Noise'] as DistortionCategory[] };
+  const car: PlannerOutput = {
+    ...GLOBAL_PLAN,
+    query_scope: ['car'],
+    plan: { ...GLOBAL_PLAN.plan, tool_execution: false },
+  };
+  const other: PlannerOutput = { ...GLOBAL_PLAN, query_type: 'Other' };
+  for (const [plans, expected] of [
+    [[GLOBAL_PLAN, GLOBAL_PLAN], 'start'],
+    [[other], 'start drop'],
+    [[car], 'start drop'],
+    [[{ ...car, distortions: named }], 'start'],
+  ] as const) {
+    const calls: string[] = [];
+    const prefetch = {
+      start: async () => {
+        calls.push('start');
+      },
+      drop: () => {
+        calls.push('drop');
+      },
+    };
+    await runGraph(t, {
+      script: {
+        plans: [...plans],
+        examinations: plans.flatMap(({ query_type }) =>
+          query_type === 'Other' ? [] : [{ distortion_set: null, distortion_analysis: null, selected_tools: null }],
+        ),
+        summaries: plans.map((_, index) => (index < plans.length - 1 ? REPLAN : {})),
+      },
+      evidence: { ...scriptEvidence({}), prefetch },
+      context: { regions: [box] },
+    });
+    t.equal(calls.join(' '), expected);
+  }
+});
+
+t.test('a damaged image is refused, whatever the plan and the reasoner', async (t) => {
+  for (const hasVision of [false, true]) {
+    for (const plan of [GLOBAL_PLAN, { ...GLOBAL_PLAN, query_type: 'Other' as const }]) {
+      const reasoner = scriptReasoner({ plans: [plan], examinations: [{}], summaries: [{}], hasVision });
+      const image = { ...scriptImage(), verify: () => Promise.reject(new IqaError('IQA_INPUT_IMAGE', 'damaged')) };
+      await t.rejects(runGraph(t, { script: {}, context: { reasoner, image } }), { code: 'IQA_INPUT_IMAGE' });
+      t.equal(reasoner.requests.summarize.length, 0);
+    }
+  }
 });
 
 t.test('prior_context reaches the planner', async (t) => {
@@ -232,7 +281,7 @@ t.test('prior_context reaches the planner', async (t) => {
   t.strictSame(requests.plan[0]?.input.prior_context, { turn: 1 });
 });
 
-t.test('a hung-up client ends the run at once, also inside a node', async (t) => {
+t.test('a client that disconnects ends the run at once, also inside a node', async (t) => {
   const controller = new AbortController();
   const started = performance.now();
   const running = runGraph(t, {
@@ -253,7 +302,7 @@ t.test('a hung-up client ends the run at once, also inside a node', async (t) =>
 });
 
 t.test('a node that takes too long fails within its own limit', async (t) => {
-  // Time-out signals alone do not keep a process alive.
+  // Timeout signals alone do not keep a process alive.
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => {
     clearInterval(alive);

@@ -1,7 +1,8 @@
 // The answer of the service: every key always there, null where there is nothing to say.
 import t from 'tap';
 import { Assessment, FUSION_METHODS } from '../../../schemas/responses/assessment.ts';
-import { parse, parseJson, serialize } from '../../../schemas/validation/model.ts';
+import { parse, parseJson } from '../../../schemas/validation/model.ts';
+import { serialize } from '../../support/schemas/models.ts';
 import { LEVELS } from '../../../schemas/vocabulary.ts';
 import { makeAssessment } from '../../support/schemas/assessment.ts';
 import { checkField, onlyIssue, refusedPaths, without, type Fields } from '../../support/schemas/refusal.ts';

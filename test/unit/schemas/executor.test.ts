@@ -1,15 +1,9 @@
 // Stage 2: severity of a distortion, the log of a tool, and the evidence they make up.
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { DistortionAnalysis, ExecutorOutput, ToolExecutionLog } from '../../../schemas/pipeline/executor.ts';
-import {
-  equals,
-  examplesOf,
-  jsonSchemaOf,
-  parse,
-  parseJson,
-  serialize,
-  ValidationError,
-} from '../../../schemas/validation/model.ts';
+import { buildJsonSchema, parse, parseJson, ValidationError } from '../../../schemas/validation/model.ts';
+import { examplesOf, serialize } from '../../support/schemas/models.ts';
 import { DISTORTION_CATEGORIES, SEVERITIES } from '../../../schemas/vocabulary.ts';
 import { checkField, checkRequired, onlyIssue, refusal, refusedPaths } from '../../support/schemas/refusal.ts';
 
@@ -336,7 +330,7 @@ t.test('ExecutorOutput: written and read back it is the same', async (t) => {
     const evidence = parse(ExecutorOutput, value);
     const read = parseJson(ExecutorOutput, serialize(ExecutorOutput, evidence));
     t.strictSame(read, evidence);
-    t.ok(equals(read, evidence));
+    t.ok(isDeepStrictEqual(read, evidence));
   }
   const fine = {
     ...NOTHING,
@@ -403,7 +397,7 @@ t.test('categories, severities and ranges are checked at every depth, all in one
 t.test('the examples are complete values', async (t) => {
   for (const schema of [DistortionAnalysis, ToolExecutionLog, ExecutorOutput]) {
     t.ok(examplesOf(schema).length > 0);
-    t.strictSame(jsonSchemaOf(schema)['examples'], examplesOf(schema));
+    t.strictSame(buildJsonSchema(schema)['examples'], examplesOf(schema));
     for (const example of examplesOf(schema)) t.strictSame(parse(schema, example), example);
   }
 });

@@ -6,7 +6,8 @@ import ajvFormats from 'ajv-formats';
 import { Assessment } from '../../../schemas/responses/assessment.ts';
 import { Comparison } from '../../../schemas/responses/comparison.ts';
 import { ToolExecutionLog } from '../../../schemas/pipeline/executor.ts';
-import { examplesOf, jsonSchemaOf, parse, serialize } from '../../../schemas/validation/model.ts';
+import { buildJsonSchema, parse } from '../../../schemas/validation/model.ts';
+import { examplesOf, serialize } from '../../support/schemas/models.ts';
 import { PUBLISHED_MODELS } from '../../../schemas/published.ts';
 import { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
@@ -20,7 +21,7 @@ const models: [string, TSchema][] = Object.entries(PUBLISHED_MODELS);
 function stranger(schema: TSchema): ValidateFunction {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
   ajvFormats.default(ajv);
-  return ajv.compile(jsonSchemaOf(schema));
+  return ajv.compile(buildJsonSchema(schema));
 }
 
 // Scenario: state-models / JSON schema generation
@@ -28,7 +29,7 @@ function stranger(schema: TSchema): ValidateFunction {
 t.test('each document is JSON Schema Draft 2020-12, titled with the name it is published under', async (t) => {
   const ajv = new Ajv2020();
   for (const [name, schema] of models) {
-    const document = jsonSchemaOf(schema);
+    const document = buildJsonSchema(schema);
     t.match(document, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: name, type: 'object' });
     t.ok(ajv.validateSchema(document), `${name}: ${ajv.errorsText()}`);
     t.doesNotThrow(() => stranger(schema), `${name} compiles`);
@@ -135,7 +136,7 @@ t.test('the answer of the service is published as written: every key is required
 // Scenario: state-models / PlannerOutput model structure
 // Scenario: state-models / JSON schema generation
 t.test('everything published is described: models, properties, items that are objects', async (t) => {
-  for (const [name, schema] of models) t.strictSame(findUndescribed(jsonSchemaOf(schema)), [], name);
+  for (const [name, schema] of models) t.strictSame(findUndescribed(buildJsonSchema(schema)), [], name);
 });
 
 interface Published {

@@ -1,7 +1,8 @@
 // The state of the pipeline: valid at every stage it passes through, and strict about each part.
 import t from 'tap';
 import { ExecutorOutput } from '../../../schemas/pipeline/executor.ts';
-import { examplesOf, jsonSchemaOf, parse, parseJson, serialize } from '../../../schemas/validation/model.ts';
+import { buildJsonSchema, parse, parseJson } from '../../../schemas/validation/model.ts';
+import { examplesOf, serialize } from '../../support/schemas/models.ts';
 import { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import { AgenticIQAState, DEFAULT_MAX_REPLAN_ITERATIONS, MAX_HISTORY } from '../../../schemas/pipeline/state.ts';
 import { checkField, checkRequired, refusedPaths } from '../../support/schemas/refusal.ts';
@@ -31,7 +32,7 @@ const FULL = {
 // Scenario: state-models / AgenticIQAState structure (Phase 2 subset)
 t.test('query and image are required; what is not there yet stays absent', async (t) => {
   t.strictSame(parse(AgenticIQAState, START), START, 'no null, no default');
-  t.strictSame(jsonSchemaOf(AgenticIQAState)['required'], ['query', 'image_path']);
+  t.strictSame(buildJsonSchema(AgenticIQAState)['required'], ['query', 'image_path']);
   checkRequired(t, AgenticIQAState, FULL, ['query', 'image_path']);
   const cases = { schema: AgenticIQAState, base: START };
   checkField(t, 'query', { ...cases, accepts: ['?'], refuses: ['', ' ', null, 1] });
@@ -53,7 +54,7 @@ t.test('query and image are required; what is not there yet stays absent', async
 
 // Scenario: state-models / AgenticIQAState structure (Phase 2 subset)
 t.test('the published schema describes the state and each of its fields', async (t) => {
-  const { description, properties } = jsonSchemaOf(AgenticIQAState) as {
+  const { description, properties } = buildJsonSchema(AgenticIQAState) as {
     description: string;
     properties: Record<string, { description: string }>;
   };
@@ -118,7 +119,7 @@ t.test('iteration fields: counts from 0, a default limit of 2, a bounded history
   });
   t.equal(DEFAULT_MAX_REPLAN_ITERATIONS, 2);
   t.equal(MAX_HISTORY, 10);
-  t.match(jsonSchemaOf(AgenticIQAState), { properties: { max_replan_iterations: { description: /default 2/ } } });
+  t.match(buildJsonSchema(AgenticIQAState), { properties: { max_replan_iterations: { description: /default 2/ } } });
 });
 
 // Scenario: summarizer-state-models / Execute pipeline without Summarizer

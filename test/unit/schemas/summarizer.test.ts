@@ -1,6 +1,8 @@
 // Stage 3: the verdict, trimmed, and the request for another round, which always has a reason.
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { equals, examplesOf, jsonSchemaOf, parse, parseJson, serialize } from '../../../schemas/validation/model.ts';
+import { buildJsonSchema, parse, parseJson } from '../../../schemas/validation/model.ts';
+import { examplesOf, serialize } from '../../support/schemas/models.ts';
 import { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
 import {
   checkField,
@@ -121,7 +123,7 @@ t.test('written and read back it is the same', async (t) => {
     const verdict = parse(SummarizerOutput, value);
     const read = parseJson(SummarizerOutput, serialize(SummarizerOutput, verdict));
     t.strictSame(read, verdict);
-    t.ok(equals(read, verdict));
+    t.ok(isDeepStrictEqual(read, verdict));
   }
 });
 
@@ -132,7 +134,7 @@ t.test('the example of an answer', async (t) => {
     quality_reasoning: 'The image shows moderate blur affecting sharpness, consistent with tool score of 2.6.',
     need_replan: false,
   };
-  t.strictSame((jsonSchemaOf(SummarizerOutput)['examples'] as unknown[])[0], example);
+  t.strictSame((buildJsonSchema(SummarizerOutput)['examples'] as unknown[])[0], example);
   t.match(parse(SummarizerOutput, example), { ...example, replan_reason: null, used_evidence: null });
 });
 
@@ -144,6 +146,6 @@ t.test('the example of a replan', async (t) => {
     need_replan: true,
     replan_reason: 'Missing tool scores for vehicle region',
   };
-  t.strictSame((jsonSchemaOf(SummarizerOutput)['examples'] as unknown[])[1], example);
+  t.strictSame((buildJsonSchema(SummarizerOutput)['examples'] as unknown[])[1], example);
   t.match(parse(SummarizerOutput, example), example);
 });

@@ -33,7 +33,7 @@ for (const [wire, name] of BACKENDS) {
       { role: 'user', text: 'Again.' },
     ] as const;
     const reply = await backend!.client.generate(
-      { ...SIMPLE_REQUEST, turns, pictures: [picture], logprobs: backend!.capabilities.logprobs },
+      { ...SIMPLE_REQUEST, turns, images: [picture], logprobs: backend!.capabilities.logprobs },
       AbortSignal.timeout(PATIENCE_MS),
     );
     t.match(reply, {

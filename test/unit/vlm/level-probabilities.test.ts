@@ -1,6 +1,6 @@
 // p of the five levels: from tokens in all their spellings, from what a model declares, from its level alone.
 import t from 'tap';
-import type { SpokenToken } from '../../../src/vlm/client.ts';
+import type { TokenLogprobs } from '../../../src/vlm/client.ts';
 import {
   levelsFromClassification,
   levelsFromDeclaration,
@@ -8,8 +8,8 @@ import {
 } from '../../../src/vlm/level-probabilities.ts';
 
 type Alternatives = Record<string, number>;
-const certain = (token: string): SpokenToken => ({ token, logprob: 0, alternatives: [{ token, logprob: 0 }] });
-const spoken = (token: string, alternatives: Alternatives): SpokenToken => ({
+const certain = (token: string): TokenLogprobs => ({ token, logprob: 0, alternatives: [{ token, logprob: 0 }] });
+const spoken = (token: string, alternatives: Alternatives): TokenLogprobs => ({
   token,
   logprob: Math.log(alternatives[token] ?? 1),
   alternatives: Object.entries(alternatives).map(([word, share]) => ({ token: word, logprob: Math.log(share) })),

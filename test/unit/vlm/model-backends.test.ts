@@ -102,7 +102,7 @@ t.test('addresses in the environment override the file', async (t) => {
 });
 
 t.test('auto is the first provider whose key is set; an empty key counts as unset', async (t) => {
-  const auto = (environment: Record<string, string>) => createBackends(loadConfig(environment)).meaningOf('auto');
+  const auto = (environment: Record<string, string>) => createBackends(loadConfig(environment)).resolveName('auto');
   t.equal(auto({}), 'embedded');
   t.equal(auto({ OPENAI_API_KEY: '  ' }), 'embedded');
   t.equal(auto({ OPENAI_API_KEY: 'k1', ANTHROPIC_API_KEY: 'k2' }), 'openai.gpt-4o');
@@ -114,7 +114,7 @@ t.test('auto is the first provider whose key is set; an empty key counts as unse
 t.test('names and aliases, whatever their case; clients are created once', async (t) => {
   const backends = createBackends(loadConfig({ OPENAI_API_KEY: 'k1' }));
   t.equal(backends.resolve('GPT-4o'), backends.resolve('openai.gpt-4o'));
-  t.same(backends.resolve('claude-3.5-sonnet'), { name: 'anthropic.claude-3.5-sonnet', lacks: 'ANTHROPIC_API_KEY' });
+  t.same(backends.resolve('claude-3.5-sonnet'), { name: 'anthropic.claude-3.5-sonnet', missingSetting: 'ANTHROPIC_API_KEY' });
   t.equal(backends.resolve('oracle'), null);
 });
 

@@ -7,7 +7,7 @@ import type { PreparedImage } from '../../../src/images/prepare-image.ts';
 import { backoffMs } from '../../../src/vlm/transport/backoff.ts';
 import { createCircuitBreaker } from '../../../src/vlm/transport/circuit-breaker.ts';
 import { extractJson } from '../../../src/vlm/json-extraction.ts';
-import { createPictureSource } from '../../../src/vlm/image-encoding.ts';
+import { createImageSource } from '../../../src/vlm/image-encoding.ts';
 import { toProviderSchema } from '../../../src/vlm/providers/provider-schema.ts';
 import { createRedactor, Secret } from '../../../src/vlm/transport/secret.ts';
 import { makePicture } from '../../support/images.ts';
@@ -69,22 +69,22 @@ t.test('waits grow, stay below the longest, keep what the provider asked', async
 t.test('the circuit breaker opens, lets one call try, closes or stays open', async (t) => {
   let now = 0;
   const breaker = createCircuitBreaker({ failures: 2, pause: 100 }, () => now);
-  breaker.failed();
-  breaker.succeeded();
-  breaker.failed();
-  t.equal(breaker.admits(), true, 'only failures in a row count');
-  breaker.failed();
-  t.equal(breaker.admits(), false);
+  breaker.onFailure();
+  breaker.onSuccess();
+  breaker.onFailure();
+  t.equal(breaker.allow(), true, 'only failures in a row count');
+  breaker.onFailure();
+  t.equal(breaker.allow(), false);
   now = 100;
-  t.same([breaker.admits(), breaker.admits()], [true, false], 'one probe at a time');
-  breaker.undecided();
-  t.equal(breaker.admits(), true, 'a probe that told nothing makes room for the next');
-  breaker.failed();
-  t.equal(breaker.admits(), false);
+  t.same([breaker.allow(), breaker.allow()], [true, false], 'one probe at a time');
+  breaker.onNeutral();
+  t.equal(breaker.allow(), true, 'a probe that told nothing makes room for the next');
+  breaker.onFailure();
+  t.equal(breaker.allow(), false);
   now = 200;
-  t.equal(breaker.admits(), true);
-  breaker.succeeded();
-  t.same([breaker.admits(), breaker.admits()], [true, true]);
+  t.equal(breaker.allow(), true);
+  breaker.onSuccess();
+  t.same([breaker.allow(), breaker.allow()], [true, true]);
 });
 
 t.test('keys are taken out in every spelling', async (t) => {
@@ -166,6 +166,7 @@ t.test(
       const { size } = await makePicture({ width, height }).jpeg({ quality: 90 }).toFile(file(name));
       return {
         path: file(name),
+        field: 'image',
         bytes: size,
         sha256: name,
         jpegQuality: null,
@@ -174,7 +175,7 @@ t.test(
       };
     };
     const settings = { long_side: 256, crop_long_side: 200 };
-    const small = createPictureSource(await prepared('small.jpg', 200, 100), null, settings);
+    const small = createImageSource(await prepared('small.jpg', 200, 100), null, settings);
     const whole = await small.whole();
     t.ok(
       Buffer.from(whole.base64, 'base64').equals(
@@ -186,7 +187,7 @@ t.test(
     );
     t.equal(await small.whole(), whole, 'made once');
     t.equal(await small.reference(), null);
-    const large = createPictureSource(
+    const large = createImageSource(
       await prepared('large.jpg', 640, 320),
       await prepared('reference.jpg', 640, 320),
       settings,
@@ -205,7 +206,7 @@ t.test(
     await sharp(randomBytes(1_600 * 1_600 * 3), { raw: { width: 1_600, height: 1_600, channels: 3 } })
       .png({ compressionLevel: 0 })
       .toFile(noise.path);
-    const heavy = await createPictureSource(noise, null, { long_side: 256, crop_long_side: 2_048 }).crop({
+    const heavy = await createImageSource(noise, null, { long_side: 256, crop_long_side: 2_048 }).crop({
       name: 'all',
       box: [0, 0, 1_600, 1_600],
     });
@@ -215,7 +216,7 @@ t.test(
       'a crop whose PNG no provider takes keeps its size and becomes JPEG',
     );
     t.ok(heavy.base64.length < 5_000_000);
-    const broken = createPictureSource(
+    const broken = createImageSource(
       { ...(await prepared('gone.jpg', 640, 320)), path: file('nothing.jpg') },
       null,
       settings,

@@ -1,6 +1,6 @@
 """Haar wavelets at every pixel, as HaarPSI takes them: differences of the sums over two halves of a square block.
 
-A band of the picture is one long array, its rows framed by zeros and put one after the other: a pixel's neighbour to
+A band of the image is one long array, its rows framed by zeros and put one after the other: a pixel's neighbour to
 the right is one place on, the one below it a stride on, and every step is one addition of two shifted views.
 """
 

@@ -38,7 +38,7 @@ def find_information(image: Plane, reference: Plane, parent: Plane | None, margi
 
 
 def _estimate_channel(image: Plane, reference: Plane) -> tuple[Plane, Plane]:
-    """Gain and residual variance that turn the reference into the picture, over 3 × 3 pixels."""
+    """Gain and residual variance that turn the reference into the image, over 3 × 3 pixels."""
     mean, other_mean = _average(image), _average(reference)
     variance = np.maximum(_average(image * image) - mean * mean, 0)
     other_variance = np.maximum(_average(reference * reference) - other_mean * other_mean, 0)

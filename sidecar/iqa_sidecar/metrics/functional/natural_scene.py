@@ -187,7 +187,7 @@ def _gaussian_kernel() -> NDArray[np.float32]:
 
 _RADIUS = 3
 _KERNEL = _gaussian_kernel()
-# Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small picture, halved.
+# Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small image, halved.
 _BICUBIC = np.array([-3, -9, 29, 111], np.float32) / 256
 _BICUBIC_TAPS = np.concatenate([_BICUBIC, _BICUBIC[::-1]])[None]
 # The shapes that a fit chooses from: 0.2, 0.201 .. 10 as in the authors' code, and NaN for blocks without statistics.

@@ -30,7 +30,7 @@ _BAND_PLANES = 2 * _SCALES + 6
 def phase_congruency(plane: Plane) -> Plane:
     """0..1 for each pixel; 0 where there is nothing at all."""
     bank = _bank(plane.shape)
-    # The filters ignore the mean; without it, a flat picture is exactly zero.
+    # The filters ignore the mean; without it, a flat image is exactly zero.
     spectrum = _as_complex(cv2.dft(plane - plane.flat[0], flags=cv2.DFT_COMPLEX_OUTPUT))
     energy, amplitude = np.zeros_like(plane), np.zeros_like(plane)
     responses = np.empty((_SCALES, *plane.shape, 2), np.float32)

@@ -44,7 +44,7 @@ def variance_of(plane: Plane) -> float:
 
 
 def weighted_mean(pair: Pair, local: Plane, weight: Plane, factor: int, wants_map: bool) -> Result:
-    """Σ local · weight / Σ weight; the plain mean where nothing has any weight, as in two flat pictures."""
+    """Σ local · weight / Σ weight; the plain mean where nothing has any weight, as in two flat images."""
     local, weight = inside(pair, local, factor), inside(pair, weight, factor)
     total = total_of(weight)
     value = total_of(local * weight) / total if total > 0 else mean_of(local)

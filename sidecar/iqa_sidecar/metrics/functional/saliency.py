@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...imaging.image import Plane
 from .resampling import Group, Matrix, Taps, combine_rows, find_groups, find_taps, group_rows, resample, turn
 
-# The side that every picture is resized to, whatever its shape.
+# The side that every image is resized to, whatever its shape.
 _SIDE = 256
 _CENTRE_FREQUENCY = 0.021
 _BANDWIDTH = 1.34
@@ -24,8 +24,8 @@ _XYZ_OVER_WHITE = (_XYZ / np.array([[0.9642], [1.0], [0.8251]])).astype(np.float
 
 
 def find_saliency(bgr: NDArray[np.uint8], factor: int) -> Plane:
-    """0..1 for each block of factor × factor pixels; all zero for a flat picture."""
-    # Rounded, or what float32 loses of a flat picture would be stretched to a full map.
+    """0..1 for each block of factor × factor pixels; all zero for a flat image."""
+    # Rounded, or what float32 loses of a flat image would be stretched to a full map.
     planes = np.rint(resample(bgr, _SIDE, _SIDE) * np.float32(4096)) / np.float32(4096)
     lab = _to_lab(planes)
     saliency = _band_contrast(lab)
@@ -55,7 +55,7 @@ def _power(values: Matrix, exponent: float) -> Matrix:
 def _band_contrast(lab: Matrix) -> Plane:
     # The band leaves out the mean; without it, a flat plane is exactly zero.
     light, first, second = lab - lab[:, :1, :1]
-    # The filter is real and symmetric: of two planes that are one complex picture, each is filtered for itself.
+    # The filter is real and symmetric: of two planes that are one complex image, each is filtered for itself.
     energy = _band_energy(np.asarray(cv2.merge([light, first]), np.float32))
     energy += _band_energy(np.asarray(cv2.merge([second, np.zeros_like(second)]), np.float32))
     return np.asarray(cv2.sqrt(energy), np.float32)
@@ -103,9 +103,9 @@ def _colour_prior(first: Plane, second: Plane) -> Plane:
 
 
 def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
-    """Resized to the picture, stretched to 0..1 there, then shrunk by block means as the picture itself is.
+    """Resized to the image, stretched to 0..1 there, then shrunk by block means as the image itself is.
 
-    All three are linear: they are one product of matrices, and the picture-sized map is never made.
+    All three are linear: they are one product of matrices, and the image-sized map is never made.
     """
     lowest, highest = _find_extremes(small, height, width)
     if not highest > lowest:
@@ -138,7 +138,7 @@ def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
 
 
 def _find_extremes(small: Plane, height: int, width: int) -> tuple[float, float]:
-    """Of the map resized to the picture."""
+    """Of the map resized to the image."""
     tall = combine_rows(find_groups(_SIDE, height), small, height)
     columns = find_taps(_SIDE, width)
     return -_highest(-tall, columns), _highest(tall, columns)

@@ -59,7 +59,7 @@ def missing_of_squares(first: Plane, second: Plane, constant: float, missing: Pl
 
 
 def gradient_energy(plane: Plane, kernel: Kernel, rows: slice | None = None) -> Plane:
-    """Square of the gradient, zeros outside the picture as Matlab's conv2 has them; of some rows, or all."""
+    """Square of the gradient, zeros outside the image as Matlab's conv2 has them; of some rows, or all."""
     top, bottom = (0, len(plane)) if rows is None else (rows.start, rows.stop)
     first = max(0, top - 1)
     around = plane[first : bottom + 1]

@@ -1,4 +1,4 @@
-"""LPIPS 0.1 of Zhang et al. 2018 on AlexNet as a graph: a pair of pictures in, five maps of local difference out."""
+"""LPIPS 0.1 of Zhang et al. 2018 on AlexNet as a graph: a pair of images in, five maps of local difference out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from .graph import Graph
 from .unpickling import Tensors
 
-# Of R, G and B: the authors scale pictures in -1..1 by these.
+# Of R, G and B: the authors scale images in -1..1 by these.
 _SHIFT, _SCALE = np.array([-0.030, -0.088, -0.188]), np.array([0.458, 0.448, 0.450])
 # Stride and padding of each convolution; before the second and the third, the larger of 3 × 3 values is taken.
 _LAYERS = ((4, 2), (1, 2), (1, 1), (1, 1), (1, 1))

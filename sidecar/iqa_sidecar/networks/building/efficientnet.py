@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as a graph: a picture in, means and deviations of its layers out, everywhere and in the centre."""
+"""EfficientNet-Lite0 as a graph: an image in, means and deviations of its layers out, everywhere and in the centre."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .unpickling import Tensors
 
 # Channels of the blocks' outputs and of the last convolution, the head; each gives a mean and a deviation.
 CHANNELS = (16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320, 1280)
-# The first block of each stage that halves the picture, and the blocks whose input is added to their output.
+# The first block of each stage that halves the image, and the blocks whose input is added to their output.
 _STRIDED = (1, 3, 5, 11)
 _RESIDUAL = (2, 4, 6, 7, 9, 10, 12, 13, 14)
 _BLOCKS = len(CHANNELS) - 1
@@ -29,8 +29,8 @@ def build_features(tensors: Tensors) -> bytes:
         maps.append(value)
     maps.append(layers.convolve(value, "_conv_head", "_bn1"))
     centres = [_cut_centre(graph, each) for each in maps]
-    described = [number for each in (*maps, *centres) for number in _describe(graph, each)]
-    return graph.finish({"features": graph.add("Concat", *described, axis=1)}, rank=2)
+    capabilities = [number for each in (*maps, *centres) for number in _describe(graph, each)]
+    return graph.finish({"features": graph.add("Concat", *capabilities, axis=1)}, rank=2)
 
 
 class _Layers:

@@ -14,13 +14,13 @@ OPSET = 17
 
 
 class Graph:
-    """Values are named by numbers; `input` are pictures as OpenCV has them: bytes, rows, columns, B G R."""
+    """Values are named by numbers; `input` are images as OpenCV has them: bytes, rows, columns, B G R."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
-        self.input = "pictures"
+        self.input = "images"
 
     def add(self, operator: str, *inputs: str, count: int = 1, **attributes: Any) -> str:
         return self.add_many(operator, *inputs, count=count, **attributes)[0]
@@ -36,7 +36,7 @@ class Graph:
         return name
 
     def planes(self, scale: ArrayLike, offset: ArrayLike) -> str:
-        """The pictures as float planes B, G, R, each byte · scale + offset."""
+        """The images as float planes B, G, R, each byte · scale + offset."""
         planes = self.add("Transpose", self.add("Cast", self.input, to=TensorProto.FLOAT), perm=[0, 3, 1, 2])
         scaled = self.add("Mul", planes, self.constant(np.reshape(scale, (1, 3, 1, 1))))
         return self.add("Add", scaled, self.constant(np.reshape(offset, (1, 3, 1, 1))))
@@ -54,9 +54,9 @@ class Graph:
         """`outputs`: published name → value, all with so many dimensions. Returns the file's bytes."""
         for name, value in outputs.items():
             self._nodes.append(helper.make_node("Identity", [value], [name]))
-        picture = helper.make_tensor_value_info(self.input, TensorProto.UINT8, ["count", "height", "width", 3])
+        image = helper.make_tensor_value_info(self.input, TensorProto.UINT8, ["count", "height", "width", 3])
         results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank) for name in outputs]
-        graph = helper.make_graph(self._nodes, self._name, [picture], results, self._constants)
+        graph = helper.make_graph(self._nodes, self._name, [image], results, self._constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="iqa-sidecar")
         # The newest format of the installed onnx may be younger than the installed runtime.
         model.ir_version = 8

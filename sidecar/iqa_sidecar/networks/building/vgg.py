@@ -1,4 +1,4 @@
-"""DISTS of Ding et al. 2020 on VGG16 as a graph: a pair of pictures in, their distance out."""
+"""DISTS of Ding et al. 2020 on VGG16 as a graph: a pair of images in, their distance out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPSILON, _CONSTANT = 1e-12, 1e-6
 
 
 def build_dists(trunk: Tensors, heads: Tensors) -> bytes:
-    """Σ α (1 - texture) + β (1 - structure) over the channels of the picture itself and of five layers."""
+    """Σ α (1 - texture) + β (1 - structure) over the channels of the image itself and of five layers."""
     graph = Graph("dists-vgg16")
     pixels = graph.planes(scale=[1 / 255] * 3, offset=[0] * 3)
     scale, offset = (1 / _DEVIATION)[::-1], (-_MEAN / _DEVIATION)[::-1]
@@ -56,7 +56,7 @@ def _halve(graph: Graph, value: str, channels: int) -> str:
 
 
 def _compare(graph: Graph, value: str, weights: NDArray[np.float64]) -> str:
-    """One layer's part of the distance. Exactly 0 for equal pictures: each 1 - similarity is, before they are added."""
+    """One layer's part of the distance. Exactly 0 for equal images: each 1 - similarity is, before they are added."""
     means = graph.add("ReduceMean", value, axes=[2, 3], keepdims=1)
     image, reference = _halves(graph, graph.add("Sub", value, means))
     mean_image, mean_reference = _halves(graph, means)

@@ -64,7 +64,7 @@ def test_sums_of_bands_add_up_to_those_of_the_whole() -> None:
 def test_normalising_in_bands_leaves_no_seam() -> None:
     luma = np.random.default_rng(6).uniform(0, 255, (300, 1024)).astype(np.float32)
     whole = normalise(luma, cv2.BORDER_REPLICATE)
-    # Rows far from the upper edge of a picture do not know where it was cut.
+    # Rows far from the upper edge of an image do not know where it was cut.
     assert (normalise(luma[60:], cv2.BORDER_REPLICATE)[10:] == whole[70:]).all()
 
 

@@ -1,75 +1,72 @@
-// Yes or no to what was asked: the named distortions where there are any, the overall score otherwise.
+// Answers yes/no questions: by the distortions that the question names, or by the overall score.
 import type { QualityScore } from '../../../../schemas/responses/assessment.ts';
-import { againstReference } from './reference.ts';
-import { nameFinding, nounOf, list } from './text/names.ts';
-import { rankFindings, type Judged } from '../findings/ranking.ts';
-import type { Claim } from './choice/options.ts';
+import { rankFindings, type RankedFinding } from '../findings/ranking.ts';
 import type { SeverityRules } from '../findings/severity-rules.ts';
-import type { Understanding } from '../query/parse-query.ts';
+import type { ParsedQuery } from '../query/parse-query.ts';
+import type { Claim } from './choice/options.ts';
+import { answerReferenceComparison } from './reference.ts';
+import { joinWords, nameFinding } from './text/names.ts';
+import { UNDECIDED, type Verdict } from './verdict.ts';
 
-export interface Verdict {
-  answer: string;
-  /** A sentence of its own, where the answer needs one. */
-  because: string | null;
-}
-
-export const UNDECIDED = 'Unable to determine';
-
-export interface Grounds {
+export interface YesNoEvidence {
   score: QualityScore | null;
   rules: SeverityRules;
   query: string;
   hasReference: boolean;
-  /** What the question says of each distortion, clause by clause. */
+  /** What the question claims about each distortion, clause by clause. */
   claims: readonly Claim[];
 }
 
 /** Null when neither distortions nor a score can answer. */
-export function yesOrNo(understood: Understanding, judged: readonly Judged[], grounds: Grounds): Verdict | null {
-  const { distortions, polarity } = understood;
-  // "Did the denoising blur it?" asks for blur; noise is only what was treated.
-  const effects = judged.filter(({ type }) => !understood.treatments.includes(type));
-  const relevant = effects.length > 0 ? effects : judged;
-  const { score, rules } = grounds;
+export function answerYesNo(
+  parsed: ParsedQuery,
+  findings: readonly RankedFinding[],
+  evidence: YesNoEvidence,
+): Verdict | null {
+  // "Did the denoising blur it?" asks about blur, not about the noise that was treated.
+  const effects = findings.filter(({ type }) => !parsed.treatments.includes(type));
+  const relevant = effects.length > 0 ? effects : findings;
   const worst = relevant[0];
-  const asksForSeveral = distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
-  if (asksForSeveral) return compare(understood, relevant, grounds) ?? eachOf(understood, relevant, grounds);
-  const compared = grounds.hasReference && worst ? againstReference(understood, worst, grounds) : null;
+  const namesSeveral = parsed.distortions !== null && new Set(relevant.map((item) => item.type)).size > 1;
+  if (namesSeveral) return answerComparison(parsed, relevant, evidence) ?? answerEach(parsed, relevant, evidence);
+  const compared = evidence.hasReference && worst ? answerReferenceComparison(parsed, worst, evidence) : null;
   if (compared) return compared;
-  if (distortions && worst) {
-    // "Overexposed or underexposed?" is not answered by "no".
-    const absent =
-      understood.alternatives && !understood.sides.has(worst.type) && !/\bor (not|no)\b/i.test(grounds.query)
-        ? 'Neither'
-        : 'No';
-    const flawed = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
-    const virtuous = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
-    const noun = nounOf(worst, rules);
-    // "Legible or too blurry?" offers two answers, and neither is yes or no.
-    if (understood.alternatives && polarity === null) return null;
-    // "Slightly: slight blur" would say it twice.
-    const told =
-      worst.rank === 1 && !/^(low|excessive) /.test(noun)
-        ? nameFinding(worst, rules).replace(/^slight /, 'some ')
-        : nameFinding(worst, rules);
-    return { answer: `${polarity === 'asks_for_virtue' ? virtuous : flawed}: ${told}`, because: null };
-  }
-  // The named distortions could not be judged: the overall score would answer another question.
-  if (distortions) return { answer: UNDECIDED, because: null };
+  if (parsed.distortions === null) return answerByScore(parsed, evidence);
+  // Without a finding the overall score would answer a different question.
+  return worst ? answerByFinding(parsed, worst, evidence) : { answer: UNDECIDED, reason: null };
+}
+
+function answerByFinding(
+  { polarity, alternatives, variants }: ParsedQuery,
+  worst: RankedFinding,
+  { query, rules }: YesNoEvidence,
+): Verdict | null {
+  // "Legible or too blurry?" offers two answers, neither of which is yes or no.
+  if (alternatives && polarity === null) return null;
+  // "Overexposed or underexposed?" is not answered by "no".
+  const absent = alternatives && !variants.has(worst.type) && !/\bor (not|no)\b/i.test(query) ? 'Neither' : 'No';
+  const ifFlawAsked = worst.rank >= 2 ? 'Yes' : worst.rank === 1 ? 'Slightly' : absent;
+  const ifVirtueAsked = worst.rank >= 2 ? 'No' : worst.rank === 1 ? 'Mostly' : 'Yes';
+  // "Slightly: slight blur" would say it twice.
+  const finding = nameFinding(worst, rules).replace(/^slight /, 'some ');
+  return { answer: `${polarity === 'asks_for_virtue' ? ifVirtueAsked : ifFlawAsked}: ${finding}`, reason: null };
+}
+
+function answerByScore({ polarity }: ParsedQuery, { score }: YesNoEvidence): Verdict | null {
   if (!score) return null;
-  const good = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
-  const bad = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
+  const ifGoodAsked = score.value >= 3.5 ? 'Yes' : score.value >= 2.5 ? 'Borderline' : 'No';
+  const ifBadAsked = score.value >= 3.5 ? 'No' : score.value >= 2.5 ? 'Somewhat' : 'Yes';
   return {
-    answer: `${polarity === 'asks_for_flaw' ? bad : good}: the overall quality is ${score.level.toLowerCase()}`,
-    because: null,
+    answer: `${polarity === 'asks_for_flaw' ? ifBadAsked : ifGoodAsked}: the overall quality is ${score.level.toLowerCase()}`,
+    reason: null,
   };
 }
 
-/** "Is it blurry and noisy?" asks two things at once: both are told, and the first word says whether they agree. */
-function eachOf(
-  { polarity, alternatives }: Understanding,
-  relevant: readonly Judged[],
-  { rules, claims }: Grounds,
+/** "Is it blurry and noisy?": names both findings; the first word says whether both agree with the question. */
+function answerEach(
+  { polarity, alternatives }: ParsedQuery,
+  relevant: readonly RankedFinding[],
+  { rules, claims }: YesNoEvidence,
 ): Verdict {
   const present = relevant.filter((item) => item.rank > 0);
   const absent = relevant.filter((item) => item.rank === 0);
@@ -78,35 +75,25 @@ function eachOf(
   const agreeing = relevant.filter(
     ({ type, rank }) => (claimed.find(({ category }) => category === type)?.praises ?? praises) === (rank === 0),
   );
-  const word =
-    agreeing.length === relevant.length
-      ? 'Yes'
-      : agreeing.length === 0
-        ? 'No'
-        : alternatives && !praises
-          ? 'Yes'
-          : 'Partly';
-  const told = [
-    ...(present.length > 0 ? [list(present.map((item) => nameFinding(item, rules)))] : []),
-    ...(absent.length > 0
-      ? [
-          `no visible ${list([...new Set(absent.map((item) => nameFinding(item, rules).replace(/^no visibl[ey] /, '')))], 'or')}`,
-        ]
-      : []),
+  const allAgree = agreeing.length === relevant.length;
+  const word = allAgree ? 'Yes' : agreeing.length === 0 ? 'No' : alternatives && !praises ? 'Yes' : 'Partly';
+  const absentNames = new Set(absent.map((item) => nameFinding(item, rules).replace(/^no visible /, '')));
+  const parts = [
+    ...(present.length > 0 ? [joinWords(present.map((item) => nameFinding(item, rules)))] : []),
+    ...(absent.length > 0 ? [`no visible ${joinWords([...absentNames], 'or')}`] : []),
   ];
-  // All as the question says it, so that there is no "but".
-  return { answer: `${word}: ${told.join(agreeing.length === relevant.length ? ' and ' : ', but ')}`, because: null };
+  return { answer: `${word}: ${parts.join(allAgree ? ' and ' : ', but ')}`, reason: null };
 }
 
-const COMPARES = /\b(more|worse|stronger|less|weaker|milder|\w+ier)\b.*\bthan\b/i;
+const COMPARATIVE = /\b(more|worse|stronger|less|weaker|milder|\w+ier)\b.*\bthan\b/i;
 
-/** "Is the noise worse than the blur?": the first distortion that is named against the second. */
-function compare(
-  { distortions }: Understanding,
-  relevant: readonly Judged[],
-  { query, rules }: Grounds,
+/** "Is the noise worse than the blur?": compares the first distortion named with the second. */
+function answerComparison(
+  { distortions }: ParsedQuery,
+  relevant: readonly RankedFinding[],
+  { query, rules }: YesNoEvidence,
 ): Verdict | null {
-  const word = COMPARES.exec(query)?.[1];
+  const word = COMPARATIVE.exec(query)?.[1];
   const [first, second] = [...new Set(Object.values(distortions ?? {}).flat())].map((category) =>
     relevant.find(({ type }) => type === category),
   );
@@ -116,7 +103,7 @@ function compare(
   const isMore = !isTie && worst === first;
   const asksForLess = /^(less|weaker|milder)$/i.test(word);
   return {
-    answer: `${isTie ? 'No' : isMore !== asksForLess ? 'Yes' : 'No'}: ${nameFinding(first, rules)} and ${nameFinding(second, rules)}`,
-    because: null,
+    answer: `${!isTie && isMore !== asksForLess ? 'Yes' : 'No'}: ${nameFinding(first, rules)} and ${nameFinding(second, rules)}`,
+    reason: null,
   };
 }

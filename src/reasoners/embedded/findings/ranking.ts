@@ -1,49 +1,50 @@
-// What the evidence says of each distortion, ready for an answer: worst first, and narrowed to the side that was asked about.
+// Orders the findings for an answer, worst first, and restricts them to the variants that the question names.
 import type { Finding, Place } from '../../../../schemas/responses/assessment.ts';
 import { SEVERITIES, type DistortionCategory, type Severity } from '../../../../schemas/vocabulary.ts';
 import type { DistortionAnalysis } from '../../../../schemas/pipeline/executor.ts';
 import type { SummaryRequest } from '../../reasoner.ts';
 
-/** An analysis with the object it is about and its place among the severities. */
-export interface Judged extends DistortionAnalysis {
+export interface RankedFinding extends DistortionAnalysis {
   object: string;
+  /** Index of the severity: 0 none … 4 extreme. */
   rank: number;
-  /** Continuous, where the detector gives one; it orders what is equally severe. */
+  /** Continuous, where the detector gives one; orders findings of equal severity. */
   strength: number | null;
-  /** The side of the distortion that it speaks of ("overexposure"); null: of the distortion as a whole. */
-  side: string | null;
-  /** How severe each side is, as far as the measurements tell them apart. */
-  sides: Readonly<Record<string, Severity>>;
-  /** Not what was asked about, but there: the other side of the same distortion. */
-  instead: { side: string; severity: Severity } | null;
+  /** The variant that the finding is about ("overexposure"); null means the distortion as a whole. */
+  variant: string | null;
+  variants: Readonly<Record<string, Severity>>;
+  /** A stronger variant of the same distortion that the question did not name. */
+  otherVariant: { variant: string; severity: Severity } | null;
   place: Place | null;
   measurements: Finding['measurements'];
 }
 
-/** The one order of distortions that every answer follows: by severity, then by strength where there is one; equals stay as they are. */
+/** The one order that every answer uses: by severity, then by strength; equal findings keep their order. */
 export function rankFindings<T extends { severity: Severity; strength?: number | null }>(items: readonly T[]): T[] {
-  const strengthOf = ({ severity, strength }: T): number => strength ?? rankOf(severity);
-  return items.toSorted((a, b) => rankOf(b.severity) - rankOf(a.severity) || strengthOf(b) - strengthOf(a));
+  const strengthOf = ({ severity, strength }: T): number => strength ?? severityRank(severity);
+  return items.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity) || strengthOf(b) - strengthOf(a));
 }
 
-/** Everything that could be judged; equals keep the order of the reasoner's findings. Nothing measured is no "none". */
-export function judge({ evidence, findings }: Pick<SummaryRequest, 'evidence' | 'findings'>): Judged[] {
+/** Leaves out findings with confidence 0: nothing was measured there, which is not the same as severity "none". */
+export function rankEvidence({ evidence, findings }: Pick<SummaryRequest, 'evidence' | 'findings'>): RankedFinding[] {
   const indexOf = (object: string, type: DistortionCategory) =>
     findings.findIndex((finding) => finding.object_name === object && finding.distortion === type);
-  const order = ({ object, type }: Judged) => (indexOf(object, type) + findings.length + 1) % (findings.length + 1);
-  const judged = Object.entries(evidence.distortion_analysis ?? {})
+  // Analyses without a finding come last.
+  const order = ({ object, type }: RankedFinding) =>
+    (indexOf(object, type) + findings.length + 1) % (findings.length + 1);
+  const ranked = Object.entries(evidence.distortion_analysis ?? {})
     .flatMap(([object, analyses]) =>
-      analyses.map((analysis): Judged => {
+      analyses.map((analysis): RankedFinding => {
         const finding = findings[indexOf(object, analysis.type)];
-        const sides = finding?.sides ?? {};
+        const variants = finding?.variants ?? {};
         return {
           ...analysis,
           object,
-          rank: rankOf(analysis.severity),
+          rank: severityRank(analysis.severity),
           strength: finding?.strength ?? null,
-          side: leadingSide(sides, analysis.severity),
-          sides,
-          instead: null,
+          variant: findLeadingVariant(variants, analysis.severity),
+          variants,
+          otherVariant: null,
           place: finding?.place ?? null,
           measurements: finding?.measurements ?? {},
         };
@@ -51,27 +52,30 @@ export function judge({ evidence, findings }: Pick<SummaryRequest, 'evidence' | 
     )
     .filter(({ object, type }) => findings[indexOf(object, type)]?.confidence !== 0)
     .toSorted((a, b) => order(a) - order(b));
-  return rankFindings(judged);
+  return rankFindings(ranked);
 }
 
-/** "Is it too dark?" is answered by the dark side alone; where sides cannot be told apart, by the distortion as a whole. */
-export function narrow(judged: readonly Judged[], asked: ReadonlyMap<DistortionCategory, string>): Judged[] {
+/** "Is it too dark?" is answered by underexposure alone; a variant that was not measured, by the distortion as a whole. */
+export function restrictToVariants(
+  findings: readonly RankedFinding[],
+  named: ReadonlyMap<DistortionCategory, string>,
+): RankedFinding[] {
   return rankFindings(
-    judged.map((item) => {
-      const side = asked.get(item.type);
-      const severity = side === undefined ? undefined : item.sides[side];
-      if (side === undefined || severity === undefined) return item;
-      const other =
-        item.side !== side && item.side !== null && item.rank > rankOf(severity)
-          ? { side: item.side, severity: item.severity }
+    findings.map((item) => {
+      const variant = named.get(item.type);
+      const severity = variant === undefined ? undefined : item.variants[variant];
+      if (variant === undefined || severity === undefined) return item;
+      const otherVariant =
+        item.variant !== variant && item.variant !== null && item.rank > severityRank(severity)
+          ? { variant: item.variant, severity: item.severity }
           : null;
       const isWhole = severity === item.severity;
       return {
         ...item,
-        side,
+        variant,
         severity,
-        rank: rankOf(severity),
-        instead: other,
+        rank: severityRank(severity),
+        otherVariant,
         strength: isWhole ? item.strength : null,
         place: isWhole ? item.place : null,
       };
@@ -79,10 +83,10 @@ export function narrow(judged: readonly Judged[], asked: ReadonlyMap<DistortionC
   );
 }
 
-export const rankOf = (severity: Severity): number => SEVERITIES.indexOf(severity);
+export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 
-/** The one side that makes the distortion as severe as it is; null when none shows, or several do. */
-function leadingSide(sides: Readonly<Record<string, Severity>>, severity: Severity): string | null {
-  const leading = Object.keys(sides).filter((side) => severity !== 'none' && sides[side] === severity);
+/** The one variant as severe as the distortion itself; null when there is none, or several. */
+function findLeadingVariant(variants: Readonly<Record<string, Severity>>, severity: Severity): string | null {
+  const leading = Object.keys(variants).filter((name) => severity !== 'none' && variants[name] === severity);
   return leading.length === 1 ? (leading[0] ?? null) : null;
 }

@@ -1,4 +1,4 @@
-// The thresholds between "none" and "extreme", as data: which measurement tells which distortion, and from where on.
+// Loads configs/severity.yaml: which measurement indicates which distortion, and the thresholds of its severities.
 import Type, { type Static } from 'typebox';
 import { defineModel } from '../../../../schemas/validation/model.ts';
 import { DISTORTION_CATEGORIES, DistortionCategory, NonBlank, Nullable } from '../../../../schemas/vocabulary.ts';
@@ -10,36 +10,39 @@ const Indicator = Type.Object(
     measurement: NonBlank('Name of the measurement.'),
     shows: Nullable(
       NonBlank('A noun.'),
-      'Which side of the category it shows, as the lexicon calls it; null where it shows no particular one.',
+      'The variant of the category that it indicates, as named in the lexicon; null for the category as a whole.',
     ),
-    side: Type.Enum(['above', 'below'], { description: 'On which side of the cuts the distortion lies.' }),
+    side: Type.Enum(['above', 'below'], { description: 'Whether values above or below the cuts are distorted.' }),
     cuts: Type.Array(Type.Number(), {
       minItems: 4,
       maxItems: 4,
       description: 'Where slight, moderate, severe and extreme begin.',
     }),
-    clean: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Where most good photos lie.' }),
-    relative: Type.Boolean({
-      default: true,
-      description: 'Whether, beside a reference, only the change from it counts.',
+    clean: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: 'Range of most good photos.' }),
+    relative: Type.Boolean({ default: true, description: 'Whether only the change counts when there is a reference.' }),
+    digits: Type.Integer({
+      minimum: 0,
+      maximum: 4,
+      default: 1,
+      description: 'Digits after the decimal point in texts.',
     }),
-    digits: Type.Integer({ minimum: 0, maximum: 4, default: 1, description: 'Digits behind the point when quoted.' }),
-    says: NonBlank('What the value means, with {value} in it.'),
-    typical: NonBlank('What good photos have, with {low} and {high} in it.'),
+    percent: Type.Boolean({
+      default: false,
+      description: 'Whether texts write the value, a fraction, as a percentage.',
+    }),
+    says: NonBlank('Text for the value, with the placeholder {value}.'),
+    typical: NonBlank('Text for the clean range, with the placeholders {low} and {high}.'),
     unless: Nullable(
       Type.Object(
         {
           measurement: NonBlank('Name of another measurement.'),
           below: Nullable(Type.Number(), 'Applies when the other value is below this.'),
           above: Nullable(Type.Number(), 'Applies when the other value is above this.'),
-          always: Type.Boolean({
-            default: false,
-            description: 'Also beside a reference, which otherwise explains the scene better.',
-          }),
+          always: Type.Boolean({ default: false, description: 'Whether it also applies when there is a reference.' }),
         },
         { additionalProperties: false },
       ),
-      'When another measurement explains the value, it counts for nothing.',
+      'Ignores the indicator when another measurement explains its value.',
     ),
   },
   { additionalProperties: false },
@@ -48,10 +51,11 @@ export type Indicator = Static<typeof Indicator>;
 
 const CategoryRules = Type.Object(
   {
-    name: NonBlank('The distortion as a noun in an answer.'),
+    name: NonBlank('The distortion as a noun in answers.'),
     when_named: Type.Array(DistortionCategory, {
       default: [],
-      description: 'Categories that a question about this one is about as well: who asks for sharpness asks for blur.',
+      description:
+        'Categories that a question about this one also means: a question about sharpness is also about blur.',
     }),
     indicators: Type.Array(Indicator, { minItems: 1 }),
   },
@@ -62,7 +66,7 @@ const SeverityFile = defineModel(
   'configs/severity.yaml',
   Type.Object(
     {
-      version: NonBlank('Changes whenever a threshold does.'),
+      version: NonBlank('Changes with every change of a threshold.'),
       origin: NonBlank('What the thresholds were fitted on.'),
       categories: Type.Record(Type.String(), CategoryRules),
     },

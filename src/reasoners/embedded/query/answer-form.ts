@@ -1,11 +1,11 @@
-// Part of understanding: what kind of answer the query wants, and whether a yes means good or bad news.
-import type { AnswerForm } from './lexicon.ts';
-import { is, opensClause, type Segment } from './segments.ts';
+// Detects the form of answer that a question asks for, and whether it asks for a flaw or a virtue.
+import type { AnswerForm } from './words/lexicon-file.ts';
+import { is, opensClause, type Segment } from './words/segments.ts';
 
 export type AskedPolarity = 'asks_for_flaw' | 'asks_for_virtue';
 
 /** `recognised` is false where the form is only the best guess. */
-export function recogniseForm(
+export function detectAnswerForm(
   segments: readonly Segment[],
   hasOptions: boolean,
   endsWithQuestionMark: boolean,
@@ -13,7 +13,7 @@ export function recogniseForm(
   if (hasOptions) return { form: 'multiple_choice', recognised: true };
   const cues = segments.map((segment, index) => cueAt(segments, segment, index)).filter((cue) => cue !== null);
   const question = cues.find((cue) => cue !== 'scoring');
-  // "Rate it and explain why" wants a rating; "measure it and tell me how bad it is" wants the how much.
+  // "Rate it and explain why" asks for a rating; "measure it and tell me how bad it is" for an amount.
   if (question && !(question === 'explanation' && cues[0] === 'scoring')) return { form: question, recognised: true };
   if (cues[0]) return { form: cues[0], recognised: true };
   if (segments.some((segment) => is(segment, 'tool'))) return { form: 'scoring', recognised: true };
@@ -32,7 +32,7 @@ function cueAt(segments: readonly Segment[], segment: Segment, index: number): A
   return is(segment, 'auxiliary') && beginsQuestion(segments, segment, index) ? 'yes_no' : null;
 }
 
-/** "How blurry is it?" asks for an amount; "how good is it?" for a rating. */
+/** "How blurry is it?" asks for an amount, "how good is it?" for a rating. */
 function cueAfterHow(segments: readonly Segment[], index: number): AnswerForm | null {
   const next = segments[index + 1];
   if (is(next, 'quality')) return segments.some((segment) => is(segment, 'distortion')) ? 'how_much' : 'scoring';
@@ -52,8 +52,8 @@ function beginsQuestion(segments: readonly Segment[], segment: Segment, index: n
   );
 }
 
-/** Null when nothing was judged, or when the query offers both ("legible or too blurry"). */
-export function recognisePolarity(segments: readonly Segment[]): AskedPolarity | null {
+/** Null when the question judges nothing, or offers both ("legible or too blurry"). */
+export function detectPolarity(segments: readonly Segment[]): AskedPolarity | null {
   const judgements = segments
     .map((segment, index) => ({ segment, polarity: segment.excluded ? null : polarityAt(segments, index) }))
     .filter((judgement) => judgement.polarity !== null);
@@ -62,22 +62,22 @@ export function recognisePolarity(segments: readonly Segment[]): AskedPolarity |
   const offersChoice =
     segments.some((segment) => segment.words === 'or') && new Set(judgements.map(({ polarity }) => polarity)).size > 1;
   if (offersChoice) return null;
-  // "Is the noise acceptable?" praises: a general word after the named flaw is the verdict asked for. "Is the noise visible?" only asks whether it is there.
+  // A general word after the named flaw decides: "Is the noise acceptable?" praises. "Is the noise visible?" only asks for its presence.
   const last = named.at(-1)?.segment.start;
   const verdict =
     general.find(({ segment }) => last === undefined || (segment.start > last && !PRESENCE.test(segment.words))) ??
     named[0] ??
     general[0];
   if (!verdict) return null;
-  return (verdict.polarity === 'flaw') === isSecondThought(segments, verdict.segment, judgements[0]?.segment)
+  return (verdict.polarity === 'flaw') === isSecondAlternative(segments, verdict.segment, judgements[0]?.segment)
     ? 'asks_for_virtue'
     : 'asks_for_flaw';
 }
 
 const PRESENCE = /^(visible|discernible|recogni[sz]able|identifiable|distinguishable|noticeable|visibility|be seen)$/;
 
-/** "Can I use it, or is the quality too poor?": the first part asks, so that a yes denies the second. */
-function isSecondThought(segments: readonly Segment[], verdict: Segment, first: Segment | undefined): boolean {
+/** "Can I use it, or is the quality too poor?": a yes answers the first part and denies the second. */
+function isSecondAlternative(segments: readonly Segment[], verdict: Segment, first: Segment | undefined): boolean {
   const or = segments.findIndex((segment, index) => segment.words === 'or' && is(segments[index + 1], 'auxiliary'));
   const start = segments[or]?.start;
   return (
@@ -91,9 +91,9 @@ function isSecondThought(segments: readonly Segment[], verdict: Segment, first: 
 
 function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virtue' | null {
   const segment = segments[index];
-  if (segment && isRight(segments, segment, index)) return 'virtue';
+  if (segment && isRightAsPraise(segments, segment, index)) return 'virtue';
   if (!segment || !is(segment, 'distortion', 'quality')) return null;
-  // "visible defects", "natural grain": a kind word right before a complaint does not praise.
+  // "visible defects", "natural grain": a positive word right before a flaw does not praise.
   const next = segments[index + 1];
   if (is(next, 'distortion', 'quality') && next?.meaning?.polarity === 'flaw' && !opensClause(next)) return null;
   const before = modifiersBefore(segments, index);
@@ -101,14 +101,16 @@ function polarityAt(segments: readonly Segment[], index: number): 'flaw' | 'virt
   const isExcessive = before.some((word) => is(word, 'excess'));
   const own = segment.meaning?.polarity ?? null;
   // "too sharp" complains, and so does "lacks contrast", where the word itself is neutral.
-  const spoken =
-    isExcessive || (own === 'virtue' && isWanted(segments, index)) ? 'flaw' : (own ?? (isNegated ? 'virtue' : null));
-  if (!isNegated || spoken === null) return spoken;
-  return spoken === 'flaw' ? 'virtue' : 'flaw';
+  const polarity =
+    isExcessive || (own === 'virtue' && isMissingVirtue(segments, index))
+      ? 'flaw'
+      : (own ?? (isNegated ? 'virtue' : null));
+  if (!isNegated || polarity === null) return polarity;
+  return polarity === 'flaw' ? 'virtue' : 'flaw';
 }
 
 /** "Is the exposure right?" praises; "the right side" and "is he right?" do not. */
-function isRight(segments: readonly Segment[], segment: Segment, index: number): boolean {
+function isRightAsPraise(segments: readonly Segment[], segment: Segment, index: number): boolean {
   const [before, next] = [segments[index - 1], segments[index + 1]];
   return (
     segment.words === 'right' &&
@@ -119,8 +121,8 @@ function isRight(segments: readonly Segment[], segment: Segment, index: number):
   );
 }
 
-/** "Could it be sharper?", "does it need to be brighter?": who wants more of a virtue complains, unless it is compared with something. */
-function isWanted(segments: readonly Segment[], index: number): boolean {
+/** "Could it be sharper?", "does it need to be brighter?" complain about a missing virtue, unless they compare ("sharper than …"). */
+function isMissingVirtue(segments: readonly Segment[], index: number): boolean {
   const isComparative = /er$/.test(segments[index]?.words ?? '') || segments[index - 1]?.words === 'more';
   return (
     isComparative &&
@@ -131,7 +133,7 @@ function isWanted(segments: readonly Segment[], index: number): boolean {
   );
 }
 
-/** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") is no negation. */
+/** Up to three words back that modify this one. A contraction that opens the question ("isn't it sharp?") does not negate. */
 function modifiersBefore(segments: readonly Segment[], index: number): Segment[] {
   const found: Segment[] = [];
   for (let position = index - 1; position >= Math.max(0, index - 3); position -= 1) {

@@ -1,4 +1,4 @@
-// Part of understanding: finds the answer options, in the query's own text or in the request's `choices`.
+// Finds the answer options in the question's text and in the request's `choices`.
 export interface AnswerOption {
   /** The label as the user wrote it, in upper case: "A", or "1" where options are numbered. */
   letter: string;
@@ -14,7 +14,7 @@ interface Marker {
 /** "A.", "A)", "(A)", "[A]", "A:", "1.", "A - ", "A = ", "Option A:" at the start of a line or after a space. */
 const MARKER =
   /(?<![^\s,;:.?!/|])(?:option[^\S\n])?(?:[([]?([A-Za-z]|\d{1,2})[.):\]、](?=\s|$)|([A-Za-z])[^\S\n]?[-–—=](?=\s))[^\S\n]*/gi;
-/** What comes after the last option on its line and is addressed to the assistant. */
+/** An instruction to the assistant after the last option on its line. */
 const INSTRUCTION = /[.?!;]?\s+(?:please\s+)?(?:answer|choose|select|pick|reply|respond|give|explain|only)\b/i;
 
 /** Splits the query into the question itself and its options; without options the stem is the whole text. */
@@ -25,7 +25,7 @@ export function splitOptions(text: string, choices: readonly string[] = []): { s
   return { stem: first ? text.slice(0, first.start) : text, options: [...written, ...letterChoices(choices, written)] };
 }
 
-/** The first run of two or more labels in order: A, B, C … or 1, 2, 3 …. One pass, so its time is linear. */
+/** The first run of two or more labels in order (A, B, C … or 1, 2, 3 …), in one pass and linear time. */
 function findMarkers(text: string): Marker[] {
   let run: Marker[] = [];
   for (const match of text.matchAll(MARKER)) {
@@ -60,7 +60,7 @@ function letterChoices(choices: readonly string[], written: readonly AnswerOptio
   });
 }
 
-/** Choices that already carry their letters ("A. Blur") would otherwise be lettered twice. */
+/** Choices that already have labels ("A. Blur") would otherwise get two. */
 function withoutOwnLabels(choices: readonly string[]): string[] {
   const labelled = choices.map((choice) => /^\s*[([]?([A-Za-z]|\d{1,2})[.):\]]\s+(.*)$/s.exec(choice));
   const inOrder = labelled.every(

@@ -1,10 +1,10 @@
-// Part of understanding: which distortion categories the query names, and for which of its objects.
+// Finds the distortion categories that a question names, their variants, and which object each belongs to.
 import { GLOBAL, type DistortionCategory } from '../../../../schemas/vocabulary.ts';
 import type { ObjectMention } from './objects.ts';
-import { is, type Segment } from './segments.ts';
+import { is, type Segment } from './words/segments.ts';
 
-/** "Noise in the shadows", "are the highlights tinted": where another distortion is named beside them, these say only where. */
-export function withoutPlaces(segments: readonly Segment[]): Segment[] {
+/** "Noise in the shadows", "are the highlights tinted": beside another distortion, "shadows" and "highlights" only say where it is. */
+export function dropPlaceMentions(segments: readonly Segment[]): Segment[] {
   const isPlace = (segment: Segment, index: number): boolean =>
     is(segment, 'distortion') &&
     is(segment, 'place') &&
@@ -13,8 +13,8 @@ export function withoutPlaces(segments: readonly Segment[]): Segment[] {
   return isNamedBeside ? segments.filter((segment, index) => !isPlace(segment, index)) : [...segments];
 }
 
-/** In the order of the text; a treatment ("denoising") comes after what it is said to have done. */
-export function namedCategories(texts: readonly (readonly Segment[])[]): DistortionCategory[] {
+/** In the order of the text; treatments ("denoising") come last, after their effects. */
+export function findNamedCategories(texts: readonly (readonly Segment[])[]): DistortionCategory[] {
   const segments = texts.flat();
   const ordered = [
     ...segments.filter((segment) => is(segment, 'distortion')),
@@ -23,25 +23,25 @@ export function namedCategories(texts: readonly (readonly Segment[])[]): Distort
   return [...new Set(ordered.flatMap((segment) => segment.meaning?.category ?? []))];
 }
 
-/** Only where every mention of the category means the same side: "too dark or too bright" asks for both. */
-export function namedSides(segments: readonly Segment[]): Map<DistortionCategory, string> {
+/** Only where every mention of the category means the same variant: "too dark or too bright" asks about both. */
+export function findNamedVariants(segments: readonly Segment[]): Map<DistortionCategory, string> {
   const mentions = segments.filter((segment) => is(segment, 'distortion') && !segment.excluded);
   const categories = new Set(mentions.flatMap((segment) => segment.meaning?.category ?? []));
   return new Map(
     [...categories].flatMap((category) => {
-      const sides = new Set(
+      const variants = new Set(
         mentions
           .filter((segment) => segment.meaning?.category === category)
-          .map((segment) => segment.meaning?.side ?? null),
+          .map((segment) => segment.meaning?.variant ?? null),
       );
-      const [side] = sides;
-      return sides.size === 1 && side ? [[category, side]] : [];
+      const [variant] = variants;
+      return variants.size === 1 && variant ? [[category, variant]] : [];
     }),
   );
 }
 
-/** `Object.fromEntries` makes even "__proto__" an ordinary key of its own. */
-export function assignToObjects(
+/** `Object.fromEntries` makes "__proto__" an ordinary key. */
+export function assignCategoriesToObjects(
   segments: readonly Segment[],
   objects: readonly ObjectMention[],
   categories: readonly DistortionCategory[],
@@ -56,7 +56,7 @@ interface Group {
   names: string[];
 }
 
-/** "Is the sky noisy and the car blurry?" alternates thing and flaw, so each keeps its own; anything else is meant jointly. */
+/** "Is the sky noisy and the car blurry?" alternates object and flaw, so each object gets its own; otherwise all objects get all flaws. */
 function pairClauses(
   segments: readonly Segment[],
   objects: readonly ObjectMention[],
@@ -66,11 +66,11 @@ function pairClauses(
   const pairs: [string, DistortionCategory[]][] = [];
   for (let index = 0; index < groups.length; index += 2) {
     const pair = [groups[index], groups[index + 1]];
-    const things = pair.find((group) => group?.kind === 'object');
+    const named = pair.find((group) => group?.kind === 'object');
     const flaws = pair.find((group) => group?.kind === 'distortion');
-    if (!things || !flaws) return null;
+    if (!named || !flaws) return null;
     pairs.push(
-      ...things.names.map((name): [string, DistortionCategory[]] => [name, flaws.names as DistortionCategory[]]),
+      ...named.names.map((name): [string, DistortionCategory[]] => [name, flaws.names as DistortionCategory[]]),
     );
   }
   return pairs;
@@ -82,7 +82,7 @@ function groupMentions(segments: readonly Segment[], objects: readonly ObjectMen
     const object = objects.find((mention) => mention.from === index);
     const isInside = objects.some((mention) => index > mention.from && index < mention.to);
     const category = is(segment, 'distortion') && !segment.excluded && !isInside ? segment.meaning?.category : null;
-    const isWhole = !isInside && is(segment, 'picture', 'place') && is(segments[index - 1], 'determiner');
+    const isWhole = !isInside && is(segment, 'image', 'place') && is(segments[index - 1], 'determiner');
     if (object) addTo(groups, 'object', object.name);
     else if (category) addTo(groups, 'distortion', category);
     else if (isWhole) addTo(groups, 'object', GLOBAL);
@@ -90,7 +90,7 @@ function groupMentions(segments: readonly Segment[], objects: readonly ObjectMen
   return groups;
 }
 
-/** The whole picture counts as a thing of its own only where no object stands beside it. */
+/** The whole image is a group member only where no object is. */
 function addTo(groups: Group[], kind: Group['kind'], name: string): void {
   const last = groups.at(-1);
   if (last?.kind !== kind) groups.push({ kind, names: [name] });

@@ -1,7 +1,7 @@
-// Part of understanding: finds the tools of the registry that a query names, by name or alias.
-import type { Lexicon } from './lexicon.ts';
-import type { Span } from './segments.ts';
-import { tokenize, type Token } from './tokens.ts';
+// Finds the registry's tools that a question names, by name or alias.
+import type { Lexicon } from './words/lexicon.ts';
+import type { Span } from './words/segments.ts';
+import { tokenize, type Token } from './words/tokens.ts';
 
 export interface NamedTool {
   name: string;
@@ -15,27 +15,27 @@ export interface ToolMention extends Span {
 interface Spelling {
   tool: string;
   words: string[];
-  /** As registered: capitals tell an acronym from a word. */
+  /** As registered: capitals distinguish an acronym from a word. */
   written: string;
-  /** How likely it is meant as plain English: a `word` needs a hint beside it, a word of the `lexicon` the plainest one. */
+  /** Whether it is also an English word: a `word` needs a hint beside it, a word of the `lexicon` a strong hint. */
   ordinary: 'no' | 'word' | 'lexicon';
 }
 
 const HINT_BEFORE = /^(use|using|run|running|compute|calculate|apply|applying|via)$/;
 const HINT_AFTER = /^(score|scores|value|values)$/;
-const PLAINEST_HINT_AFTER = /^(metric|index|tool|algorithm)$/;
-/** "SSIM-based" speaks of SSIM, "IW-SSIM" and "PSNR-HVS" are other tools. */
+const STRONG_HINT_AFTER = /^(metric|index|tool|algorithm)$/;
+/** "SSIM-based" means SSIM, but "IW-SSIM" and "PSNR-HVS" are other tools. */
 const HARMLESS_SUFFIX = /^(based|score|scores|value|values|index|metric|like|style|wise)$/;
-/** Names of tools that are plain English when written small. */
-const ENGLISH = /^unique$/;
+/** Tool names that are English words in lower case. */
+const ENGLISH_WORD_NAMES = /^unique$/;
 const REFUSAL = /^(not|don't|dont|never|without|except|excluding|instead|rather|than|no)$/;
 
 export function findTools(tokens: readonly Token[], tools: readonly NamedTool[], lexicon: Lexicon): ToolMention[] {
-  const spellings = spellingsOf(tools, lexicon);
+  const spellings = getSpellings(tools, lexicon);
   const mentions: ToolMention[] = [];
   for (let position = 0; position < tokens.length; position += 1) {
     const candidates = spellings.get(tokens[position]?.word ?? '') ?? [];
-    const spelling = candidates.find((candidate) => stands(candidate, tokens, position));
+    const spelling = candidates.find((candidate) => matchesAt(candidate, tokens, position));
     if (!spelling) continue;
     const to = position + spelling.words.length;
     mentions.push({ name: spelling.tool, from: position, to, refused: isRefused(tokens, position) });
@@ -44,24 +44,24 @@ export function findTools(tokens: readonly Token[], tools: readonly NamedTool[],
   return mentions;
 }
 
-/** The registry is the same for every query, so its spellings are worked out once for each list of tools and lexicon. */
-const worked = new WeakMap<readonly NamedTool[], { lexicon: Lexicon; spellings: Map<string, Spelling[]> }>();
+/** The registry is the same for every question, so its spellings are computed once. */
+const spellingCache = new WeakMap<readonly NamedTool[], { lexicon: Lexicon; spellings: Map<string, Spelling[]> }>();
 
-function spellingsOf(tools: readonly NamedTool[], lexicon: Lexicon): Map<string, Spelling[]> {
-  const known = worked.get(tools);
+function getSpellings(tools: readonly NamedTool[], lexicon: Lexicon): Map<string, Spelling[]> {
+  const known = spellingCache.get(tools);
   if (known?.lexicon === lexicon) return known.spellings;
-  const spellings = spellingsByFirstWord(tools, lexicon);
-  worked.set(tools, { lexicon, spellings });
+  const spellings = indexSpellings(tools, lexicon);
+  spellingCache.set(tools, { lexicon, spellings });
   return spellings;
 }
 
-/** Longest first, so that "MS-SSIM" is never read as "SSIM". */
-function spellingsByFirstWord(tools: readonly NamedTool[], lexicon: Lexicon): Map<string, Spelling[]> {
+/** Keyed by first word; longest first, so that "MS-SSIM" is not read as "SSIM". */
+function indexSpellings(tools: readonly NamedTool[], lexicon: Lexicon): Map<string, Spelling[]> {
   const byFirst = new Map<string, Spelling[]>();
   for (const tool of tools) {
     for (const written of [tool.name, ...tool.aliases]) {
       const words = tokenize(written).map((token) => token.word);
-      const ordinary = howOrdinary(written, words, tool.name, lexicon);
+      const ordinary = classifySpelling(written, words, tool.name, lexicon);
       const variants = words.length > 1 && !written.includes(' ') ? [words, [words.join('')]] : [words];
       for (const variant of variants) {
         const first = variant[0];
@@ -74,10 +74,15 @@ function spellingsByFirstWord(tools: readonly NamedTool[], lexicon: Lexicon): Ma
   return byFirst;
 }
 
-/** "panel", "Fusion" or "image quality" are words of a sentence; "SSIM", "vifp" or "structural similarity" are not. */
-function howOrdinary(written: string, words: readonly string[], name: string, lexicon: Lexicon): Spelling['ordinary'] {
+/** "panel", "Fusion" and "image quality" are ordinary words; "SSIM", "vifp" and "structural similarity" are not. */
+function classifySpelling(
+  written: string,
+  words: readonly string[],
+  name: string,
+  lexicon: Lexicon,
+): Spelling['ordinary'] {
   if (words.every((word) => lexicon.knows(word))) return 'lexicon';
-  if (words.length === 1 && ENGLISH.test(words[0] ?? '')) return 'word';
+  if (words.length === 1 && ENGLISH_WORD_NAMES.test(words[0] ?? '')) return 'word';
   if (words.length > 1 || /\d/.test(written)) return 'no';
   const varies = isAcronym(name) && written.toLowerCase().includes(name.toLowerCase());
   return isAcronym(written) || varies ? 'no' : 'word';
@@ -85,7 +90,7 @@ function howOrdinary(written: string, words: readonly string[], name: string, le
 
 const isAcronym = (text: string): boolean => /\p{Lu}.*\p{Lu}/u.test(text);
 
-function stands(spelling: Spelling, tokens: readonly Token[], position: number): boolean {
+function matchesAt(spelling: Spelling, tokens: readonly Token[], position: number): boolean {
   const to = position + spelling.words.length;
   const found = tokens.slice(position, to);
   if (found.length < spelling.words.length || !found.every((token, index) => token.word === spelling.words[index]))
@@ -104,7 +109,7 @@ function hasHint(spelling: Spelling, tokens: readonly Token[], from: number, to:
   const before = tokens[from - 1];
   const wordBefore = (before && /^(the|a|an)$/.test(before.word) ? tokens[from - 2] : before)?.word ?? '';
   const wordAfter = tokens[to]?.boundary === 'none' ? tokens[to].word : '';
-  if (PLAINEST_HINT_AFTER.test(wordAfter)) return true;
+  if (STRONG_HINT_AFTER.test(wordAfter)) return true;
   return spelling.ordinary === 'word' && (HINT_AFTER.test(wordAfter) || HINT_BEFORE.test(wordBefore));
 }
 

@@ -1,49 +1,50 @@
-// From what the executor's model calls things to what the evidence calls them. What it says beside the question is left out.
+// Converts the executor's replies to an examination under the names of the evidence. What was not asked about is dropped.
 import type { Finding } from '../../../../schemas/responses/assessment.ts';
 import { GLOBAL, SEVERITIES, type DistortionCategory } from '../../../../schemas/vocabulary.ts';
 import { getOwn } from '../../../lib/get-own.ts';
+import { mergeDistortions } from '../../../pipeline/rules/scope.ts';
 import type { Examination, ExamineRequest } from '../../reasoner.ts';
 import { clampBox, type ExaminationReply } from './reply.ts';
-import type { Parts } from './prompts.ts';
+import type { ReplyParts } from './prompts.ts';
 
 export type DistortionSet = Record<string, DistortionCategory[]>;
 
-export interface Material {
+interface AssemblyInput {
   reply: ExaminationReply;
-  wanted: Parts;
-  /** What the question names, by the objects that the model was asked about. */
+  wanted: ReplyParts;
+  /** The distortions that the question names, by the objects that the model was asked about. */
   named: DistortionSet | null;
   request: ExamineRequest;
-  /** Of the picture, in pixels. */
+  /** Of the image, in pixels. */
   size: { width: number; height: number };
 }
 
-export function assemble({ reply, wanted, named, request, size }: Material): Examination {
-  const grounded = groundedRegions(reply, request, size);
-  const keys = new Set([...request.regions.filter(({ box }) => box !== null), ...grounded].map(({ name }) => name));
-  const keyOf = (object: string): string => (keys.has(object) ? object : GLOBAL);
-  const detected = wanted.detection ? setOf(reply.distortion_set ?? [], keyOf) : null;
-  const set =
-    detected ??
-    setOf(
-      Object.entries(named ?? {}).map(([object, distortions]) => ({ object, distortions })),
-      keyOf,
-    );
+export function assembleExamination({ reply, wanted, named, request, size }: AssemblyInput): Examination {
+  const grounded = listGrounded(reply, request, size);
+  const regions = new Set([...request.regions.filter(({ box }) => box !== null), ...grounded].map(({ name }) => name));
+  const toRegion = (object: string): string => (regions.has(object) ? object : GLOBAL);
+  const detected = wanted.detection
+    ? mergeDistortions(
+        (reply.distortion_set ?? []).map(({ object, distortions }) => [object, distortions]),
+        toRegion,
+      )
+    : null;
+  const set = detected ?? mergeDistortions(Object.entries(named ?? {}), toRegion);
   const isAsked = (object: string, distortion: DistortionCategory): boolean =>
-    getOwn(set, keyOf(object))?.includes(distortion) ?? false;
+    getOwn(set, toRegion(object))?.includes(distortion) ?? false;
   const analysed = (reply.distortion_analysis ?? []).filter(({ object, type }) => isAsked(object, type));
   const selected = (reply.selected_tools ?? []).filter(({ object, distortion }) => isAsked(object, distortion));
-  const analysisOf = ({ type, severity, explanation }: (typeof analysed)[number]) => ({ type, severity, explanation });
+  const toAnalysis = ({ type, severity, explanation }: (typeof analysed)[number]) => ({ type, severity, explanation });
   return {
     distortion_set: detected,
-    distortion_analysis: wanted.analysis ? groupBy(analysed, ({ object }) => keyOf(object), analysisOf) : null,
-    selected_tools: wanted.selection ? toolsByObject(selected, keyOf) : null,
+    distortion_analysis: wanted.analysis ? groupBy(analysed, ({ object }) => toRegion(object), toAnalysis) : null,
+    selected_tools: wanted.selection ? toolsByRegion(selected, toRegion) : null,
     findings: analysed
       .map(({ object, type, severity, confidence }): Finding => ({
         strength: null,
-        sides: {},
+        variants: {},
         place: null,
-        object_name: keyOf(object),
+        object_name: toRegion(object),
         distortion: type,
         severity,
         confidence: confidence ?? null,
@@ -55,11 +56,11 @@ export function assemble({ reply, wanted, named, request, size }: Material): Exa
   };
 }
 
-/** Boxes of the objects that had none, cut to the picture; of several for one object the first. */
-function groundedRegions(
+/** Boxes of the objects that had none, clamped to the image; the first one of several for an object. */
+function listGrounded(
   { boxes = [] }: ExaminationReply,
   { ungrounded }: ExamineRequest,
-  size: Material['size'],
+  size: AssemblyInput['size'],
 ): Examination['grounded'] {
   return ungrounded.flatMap((name) => {
     const found = boxes.find(({ object }) => object === name);
@@ -68,29 +69,25 @@ function groundedRegions(
   });
 }
 
-type Detected = readonly { object: string; distortions: readonly DistortionCategory[] }[];
-
-export function setOf(entries: Detected, keyOf: (object: string) => string): DistortionSet {
-  const merged = new Map<string, Set<DistortionCategory>>();
-  for (const { object, distortions } of entries)
-    merged.set(keyOf(object), new Set([...(merged.get(keyOf(object)) ?? []), ...distortions]));
-  return Object.fromEntries(
-    [...merged].filter(([, categories]) => categories.size > 0).map(([key, categories]) => [key, [...categories]]),
-  );
-}
-
-function groupBy<T, V>(items: readonly T[], keyOf: (item: T) => string, valueOf: (item: T) => V): Record<string, V[]> {
+function groupBy<T, V>(
+  items: readonly T[],
+  getKey: (item: T) => string,
+  getValue: (item: T) => V,
+): Record<string, V[]> {
   const groups = new Map<string, V[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), valueOf(item)]);
+  for (const item of items) groups.set(getKey(item), [...(groups.get(getKey(item)) ?? []), getValue(item)]);
   return Object.fromEntries(groups);
 }
 
 type Selected = NonNullable<ExaminationReply['selected_tools']>;
 
-function toolsByObject(selected: Selected, keyOf: (object: string) => string): Record<string, Record<string, string>> {
+function toolsByRegion(
+  selected: Selected,
+  toRegion: (object: string) => string,
+): Record<string, Record<string, string>> {
   const groups = groupBy(
     selected,
-    ({ object }) => keyOf(object),
+    ({ object }) => toRegion(object),
     ({ distortion, tool }) => [distortion, tool] as const,
   );
   return Object.fromEntries(Object.entries(groups).map(([object, pairs]) => [object, Object.fromEntries(pairs)]));

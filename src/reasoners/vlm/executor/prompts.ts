@@ -1,33 +1,33 @@
-// What the executor's model is told: detection, analysis and selection one by one as in the paper, or all three merged in one call.
+// The executor's prompts: detection, analysis and selection one by one as in the paper, or merged in one call.
 import type { ToolRow } from '../../../../schemas/tool.ts';
 import { DISTORTION_CATEGORIES, SEVERITIES, type DistortionCategory } from '../../../../schemas/vocabulary.ts';
-import { dataBlock, DATA_RULE } from '../data-block.ts';
+import { formatDataBlock, DATA_RULE } from '../data-block.ts';
 
-export const EXECUTOR_PROMPT_VERSION = '2';
+export const EXECUTOR_PROMPT_VERSION = '3';
 
-export interface Parts {
+export interface ReplyParts {
   detection: boolean;
   analysis: boolean;
   selection: boolean;
   boxes: boolean;
 }
 
-const OPENING =
-  'You are the executor of an image quality assessment (IQA) system: you look at a picture with the eye of an expert for technical quality and report what you see. Judge technical quality only, not content or beauty.';
+const INTRODUCTION =
+  'You are the executor of an image quality assessment (IQA) system: you inspect an image like an expert for technical quality and report what you see. Judge technical quality only, not content or beauty.';
 
-const DETECTION = `- distortion_set: for each listed object the distortion categories that are visible in it. Categories are only: ${DISTORTION_CATEGORIES.join(', ')}. Name at least one for each object: in a clean picture the likeliest one.`;
+const DETECTION = `- distortion_set: for each listed object the distortion categories that are visible in it. Categories are only: ${DISTORTION_CATEGORIES.join(', ')}. Name at least one for each object: in a clean image the likeliest one.`;
 
-const ANALYSIS = `- distortion_analysis: one entry for each object and distortion: its severity (${SEVERITIES.join(', ')}), an explanation of one sentence that says what is seen and where, and your confidence from 0 to 1. "none" means that the distortion is not visible. "slight" can be seen only when looking for it, "moderate" at a glance, "severe" disturbs, "extreme" ruins the picture.`;
+const ANALYSIS = `- distortion_analysis: one entry for each object and distortion: its severity (${SEVERITIES.join(', ')}), an explanation of one sentence that says what is seen and where, and your confidence from 0 to 1. "none" means that the distortion is not visible. "slight" can be seen only when looking for it, "moderate" at a glance, "severe" disturbs, "extreme" ruins the image.`;
 
 const SELECTION =
-  "- selected_tools: for each object and distortion the one listed tool that measures this distortion best. A tool's strengths tell how well it ranks each distortion. Use the exact names of the list and no other.";
+  "- selected_tools: for each object and distortion the one listed tool that measures this distortion best. A tool's strengths say how well it ranks each distortion. Use the exact names of the list and no other.";
 
 const BOXES =
-  "- boxes: for each listed object that you can find the tight rectangle around it: left, top, right, bottom as integers in thousandths of the picture's width and height, from the top left corner. Leave out what you cannot find.";
+  "- boxes: for each listed object that you can find the tight rectangle around it: left, top, right, bottom as integers in thousandths of the image's width and height, from the top left corner. Leave out what you cannot find.";
 
-export function executorSystem(parts: Parts): string {
+export function executorSystem(parts: ReplyParts): string {
   return [
-    OPENING,
+    INTRODUCTION,
     'Fill these fields:',
     ...(parts.boxes ? [BOXES] : []),
     ...(parts.detection ? [DETECTION] : []),
@@ -37,30 +37,30 @@ export function executorSystem(parts: Parts): string {
   ].join('\n\n');
 }
 
-export interface ExecutorMaterial {
+export interface ExecutorPromptInput {
   query: string;
   objects: readonly string[];
-  /** What the question names, or an earlier step found; null when it has to be found now. */
+  /** Named by the question or detected by an earlier step; null when they have to be detected. */
   distortions: Readonly<Record<string, readonly DistortionCategory[]>> | null;
-  /** Severities found by an earlier step. */
+  /** The result of an earlier step. */
   analysis?: unknown;
   hasReference: boolean;
   tools: readonly ToolRow[];
-  /** Why the last round fell short: the same question again would be given the same answer, if only by the cache. */
-  missing?: string | null | undefined;
+  /** Why the last round was insufficient. Without it the same prompt would get the same answer from the cache. */
+  replanReason?: string | null;
 }
 
 export function executorPrompt(
-  parts: Parts,
-  { query, objects, distortions, analysis, hasReference, tools, missing = null }: ExecutorMaterial,
+  parts: ReplyParts,
+  { query, objects, distortions, analysis, hasReference, tools, replanReason = null }: ExecutorPromptInput,
 ): string {
-  return `${dataBlock({
+  return `${formatDataBlock({
     question: query,
     objects,
     ...(distortions ? { distortions } : {}),
     ...(analysis ? { analysis } : {}),
     reference_given: hasReference,
-    ...(missing === null ? {} : { missing_so_far: missing }),
+    ...(replanReason === null ? {} : { missing_so_far: replanReason }),
     ...(parts.selection
       ? {
           tools: tools.map(({ name, title, type, strengths }) => ({
@@ -71,5 +71,5 @@ export function executorPrompt(
           })),
         }
       : {}),
-  })}\n\nReport on ${objects.length === 1 && objects[0] === 'Global' ? 'the whole picture' : 'each of the objects'}.${missing === null ? '' : ' An earlier report fell short; missing_so_far says of what.'}`;
+  })}\n\nReport on ${objects.length === 1 && objects[0] === 'Global' ? 'the whole image' : 'each of the objects'}.${replanReason === null ? '' : ' An earlier report was insufficient; missing_so_far says what it lacked.'}`;
 }

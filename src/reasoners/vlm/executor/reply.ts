@@ -1,28 +1,12 @@
-// What the executor's model may say: only objects, distortions and tools of the lists that it was given; its boxes are cut to the picture.
+// Schema and validation of the executor's replies: only listed objects, distortions and tools; boxes are clamped to the image.
 import Type, { type Static, type TSchema } from 'typebox';
 import { explain } from '../../../../schemas/validation/explain.ts';
 import { ValidationError } from '../../../../schemas/validation/model.ts';
-import {
-  DISTORTION_CATEGORIES,
-  DistortionCategory,
-  GLOBAL,
-  NonBlank,
-  OrNull,
-  SEVERITIES,
-  Severity,
-} from '../../../../schemas/vocabulary.ts';
+import { DistortionCategory, GLOBAL, NonBlank, OrNull, Severity } from '../../../../schemas/vocabulary.ts';
 import type { ToolRegistry } from '../../../tools/registry.ts';
-import type { Parts } from './prompts.ts';
-import {
-  asEntries,
-  canonical,
-  canonicalTool,
-  CATEGORY_SYNONYMS,
-  isRecord,
-  mapRecords,
-  SEVERITY_SYNONYMS,
-  type Repaired,
-} from '../normalize-reply.ts';
+import type { ReplyParts } from './prompts.ts';
+import type { OnRepair } from '../normalize-reply.ts';
+import { normalizeExamination, type ClosedLists } from './normalize.ts';
 
 const Detected = Type.Object({ object: Type.String(), distortions: Type.Array(DistortionCategory) });
 const Analysed = Type.Object({
@@ -49,17 +33,11 @@ export interface ExaminationReply {
   boxes?: Static<typeof Boxed>[];
 }
 
-/** All categories of more objects than anybody asks about. */
+/** More than all categories of all objects that a plan may have. */
 const MAX_ENTRIES = 500;
 
-export interface ClosedLists {
-  objects: readonly string[];
-  /** Names of the tools that may be chosen. */
-  tools: readonly string[];
-}
-
-/** The schema with the lists of this very call in it: a model that keeps to it cannot name anything else. */
-export function examinationSchema(parts: Parts, { objects, tools }: ClosedLists): TSchema {
+/** The schema contains the lists of this call, so that a model that follows it cannot name anything else. */
+export function examinationSchema(parts: ReplyParts, { objects, tools }: ClosedLists): TSchema {
   const object = Type.Enum([...new Set([...objects, GLOBAL])], { description: 'A listed object.' });
   const list = (
     item: { properties: Record<string, TSchema> },
@@ -98,91 +76,18 @@ export function readExamination(
   schema: TSchema,
   lists: ClosedLists,
   registry: ToolRegistry,
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): ExaminationReply {
-  const draft = mend(value, lists, registry, repaired);
+  const draft = normalizeExamination(value, lists, registry, onRepair);
   const issues = explain(schema, draft);
   if (issues.length > 0) throw new ValidationError('executor answer', issues);
   return draft;
 }
 
-function mend(
-  value: Record<string, unknown>,
-  { objects, tools }: ClosedLists,
-  registry: ToolRegistry,
-  repaired: Repaired,
-): Record<string, unknown> {
-  const allowed = [...objects, GLOBAL];
-  const object = (word: unknown) => canonical(word, allowed, WHOLE, repaired);
-  const category = (word: unknown) => canonical(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, repaired);
-  const tool = (word: unknown) => canonicalTool(word, tools, registry, repaired);
-  const lists: Record<string, (given: unknown) => unknown> = {
-    distortion_set: (given) =>
-      mapRecords(
-        asEntries(given, 'distortion_set', (name, distortions) => [{ object: name, distortions }], repaired),
-        (entry) => ({
-          ...entry,
-          object: object(entry['object']),
-          distortions: Array.isArray(entry['distortions']) ? entry['distortions'].map(category) : entry['distortions'],
-        }),
-      ),
-    distortion_analysis: (given) =>
-      mapRecords(
-        asEntries(
-          given,
-          'distortion_analysis',
-          (name, items) =>
-            (Array.isArray(items) ? items : [items]).map((item: unknown) =>
-              isRecord(item) ? { ...item, object: name } : item,
-            ),
-          repaired,
-        ),
-        (entry) => ({
-          ...entry,
-          object: object(entry['object']),
-          type: category(entry['type']),
-          severity: canonical(entry['severity'], SEVERITIES, SEVERITY_SYNONYMS, repaired),
-        }),
-      ),
-    selected_tools: (given) =>
-      mapRecords(
-        asEntries(
-          given,
-          'selected_tools',
-          (name, chosen) =>
-            Object.entries(isRecord(chosen) ? chosen : {}).map(([distortion, named]) => ({
-              object: name,
-              distortion,
-              tool: named,
-            })),
-          repaired,
-        ),
-        (entry) => ({
-          ...entry,
-          object: object(entry['object']),
-          distortion: category(entry['distortion']),
-          tool: tool(entry['tool']),
-        }),
-      ),
-    boxes: (given) => mapRecords(given, (entry) => ({ ...entry, object: object(entry['object']) })),
-  };
-  return Object.fromEntries(
-    Object.entries(value).map(([field, given]) => [field, Object.hasOwn(lists, field) ? lists[field]?.(given) : given]),
-  );
-}
-
-const WHOLE: Record<string, string> = {
-  image: GLOBAL,
-  'whole image': GLOBAL,
-  picture: GLOBAL,
-  'whole picture': GLOBAL,
-  overall: GLOBAL,
-};
-
-const SMALLEST_SIDE = 16;
+const MIN_SIDE_PX = 16;
 type Corners = Omit<Static<typeof Boxed>, 'object'>;
 
-/** From thousandths to whole pixels inside the picture; null where nothing worth measuring is left. */
+/** Converts thousandths to whole pixels inside the image; null when the box is too small to be measured. */
 export function clampBox(
   { left, top, right, bottom }: Corners,
   { width, height }: { width: number; height: number },
@@ -195,5 +100,5 @@ export function clampBox(
     clamp(Math.max(left, right), width) - x,
     clamp(Math.max(top, bottom), height) - y,
   ];
-  return box[2] >= SMALLEST_SIDE && box[3] >= SMALLEST_SIDE ? box : null;
+  return box[2] >= MIN_SIDE_PX && box[3] >= MIN_SIDE_PX ? box : null;
 }

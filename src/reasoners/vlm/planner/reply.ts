@@ -1,18 +1,19 @@
-// What the planner's model may say, and the plan that follows from it by rule.
+// Schema and validation of the planner's reply, and the plan that follows from it by rule.
 import Type, { type Static, type TSchema } from 'typebox';
 import { explain, issue } from '../../../../schemas/validation/explain.ts';
 import { ValidationError } from '../../../../schemas/validation/model.ts';
 import { PlanControlFlags, type PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
 import { DISTORTION_CATEGORIES, DistortionCategory, GLOBAL, NonBlank, OrNull } from '../../../../schemas/vocabulary.ts';
 import { derivePlan, type PlanSituation } from '../../../pipeline/rules/plan.ts';
+import { mergeDistortions } from '../../../pipeline/rules/scope.ts';
 import type { ToolRegistry } from '../../../tools/registry.ts';
 import {
-  asEntries,
-  canonical,
+  toEntryList,
+  canonicalValue,
   canonicalTool,
   CATEGORY_SYNONYMS,
   mapRecords,
-  type Repaired,
+  type OnRepair,
 } from '../normalize-reply.ts';
 
 const MAX_OBJECTS = 16;
@@ -43,7 +44,7 @@ export const PlanReply = Type.Object(
 );
 type PlanReply = Static<typeof PlanReply>;
 
-/** As a provider gets it: with the tools that there are, so that no other can be named. */
+/** The provider's schema: lists the tools, so that no other can be named. */
 export const planSchema = (tools: readonly string[]): TSchema =>
   tools.length === 0
     ? PlanReply
@@ -55,14 +56,14 @@ export const planSchema = (tools: readonly string[]): TSchema =>
         { description: 'The plan.' },
       );
 
-/** Flags, source and reference mode are never taken over: they follow from the rest by the paper's rules. */
+/** Flags, distortion source and reference mode are not taken from the reply: they follow from the rest by the paper's rules. */
 export function readPlan(
   value: Record<string, unknown>,
   registry: ToolRegistry,
   situation: PlanSituation,
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): PlannerOutput {
-  const draft = mend(value, registry, repaired);
+  const draft = normalizePlan(value, registry, onRepair);
   const issues = explain(PlanReply, draft);
   if (issues.length > 0) throw new ValidationError('planner answer', issues);
   const reply = draft as PlanReply;
@@ -76,13 +77,13 @@ export function readPlan(
     {
       queryType: reply.query_type,
       objects,
-      distortions: reply.distortions ? byObject(reply.distortions, objects) : null,
+      distortions: reply.distortions ? mergeByObject(reply.distortions, objects) : null,
       tool: tool?.name ?? null,
     },
     situation,
   );
   if (reply.plan && JSON.stringify(reply.plan) !== JSON.stringify(plan.plan))
-    repaired('flags derived by rule, not as the model set them');
+    onRepair('flags derived by rule, not taken from the model');
   return plan;
 }
 
@@ -95,23 +96,27 @@ const REFERENCE_SYNONYMS = {
   fr: 'Full-Reference',
 };
 
-function mend(value: Record<string, unknown>, registry: ToolRegistry, repaired: Repaired): Record<string, unknown> {
+function normalizePlan(
+  value: Record<string, unknown>,
+  registry: ToolRegistry,
+  onRepair: OnRepair,
+): Record<string, unknown> {
   const scope = value['query_scope'];
   const source = value['distortion_source'];
   const mode = value['reference_mode'];
   const tool = value['required_tool'];
   const isNoTool = typeof tool === 'string' && NO_TOOL.includes(tool.trim().toLowerCase());
-  if (isNoTool) repaired(`"${tool}" read as no tool`);
-  if (typeof scope === 'string') repaired('query_scope given as one word');
-  const distortions = asEntries(
+  if (isNoTool) onRepair(`"${tool}" read as no tool`);
+  if (typeof scope === 'string') onRepair('query_scope given as one word');
+  const distortions = toEntryList(
     value['distortions'],
     'distortions',
     (object, categories) => [{ object, categories }],
-    repaired,
+    onRepair,
   );
   return {
     ...value,
-    query_type: canonical(value['query_type'], ['IQA', 'Other'], {}, repaired),
+    query_type: canonicalValue(value['query_type'], ['IQA', 'Other'], {}, onRepair),
     query_scope: typeof scope === 'string' ? [scope] : scope,
     ...(value['distortions'] === undefined
       ? {}
@@ -120,30 +125,27 @@ function mend(value: Record<string, unknown>, registry: ToolRegistry, repaired: 
             ...entry,
             categories: Array.isArray(entry['categories'])
               ? entry['categories'].map((word: unknown) =>
-                  canonical(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, repaired),
+                  canonicalValue(word, DISTORTION_CATEGORIES, CATEGORY_SYNONYMS, onRepair),
                 )
               : entry['categories'],
           })),
         }),
-    ...(source === undefined ? {} : { distortion_source: canonical(source, ['Explicit', 'Inferred'], {}, repaired) }),
+    ...(source === undefined
+      ? {}
+      : { distortion_source: canonicalValue(source, ['Explicit', 'Inferred'], {}, onRepair) }),
     ...(mode === undefined
       ? {}
-      : { reference_mode: canonical(mode, ['Full-Reference', 'No-Reference'], REFERENCE_SYNONYMS, repaired) }),
+      : { reference_mode: canonicalValue(mode, ['Full-Reference', 'No-Reference'], REFERENCE_SYNONYMS, onRepair) }),
     ...(tool === undefined
       ? {}
-      : { required_tool: isNoTool ? null : canonicalTool(tool, [...registry.names], registry, repaired) }),
+      : { required_tool: isNoTool ? null : canonicalTool(tool, [...registry.names], registry, onRepair) }),
   };
 }
 
-/** Distortions of an object that is not in the scope are about the whole. */
-function byObject(
-  entries: NonNullable<PlanReply['distortions']>,
-  objects: readonly string[],
-): Record<string, DistortionCategory[]> {
-  const merged = new Map<string, DistortionCategory[]>();
-  for (const { object, categories } of entries) {
-    const name = objects.find((candidate) => candidate.toLowerCase() === object.toLowerCase()) ?? GLOBAL;
-    merged.set(name, [...(merged.get(name) ?? []), ...categories]);
-  }
-  return Object.fromEntries(merged);
+/** Distortions of an object outside the scope count for the whole image. */
+function mergeByObject(entries: NonNullable<PlanReply['distortions']>, objects: readonly string[]) {
+  return mergeDistortions(
+    entries.map(({ object, categories }) => [object, categories]),
+    (object) => objects.find((candidate) => candidate.toLowerCase() === object.toLowerCase()) ?? GLOBAL,
+  );
 }

@@ -1,24 +1,26 @@
-// Role 1 with a model: what is asked. Where the embedded planner is certain, no model is asked at all.
-import type { PlanProposal, PlanRequest } from '../../reasoner.ts';
+// The planner role with a model. Where the embedded planner is certain, no model is called.
 import type { TimeLimit } from '../../../vlm/session.ts';
-import { planSchema, readPlan } from './reply.ts';
+import type { PlanProposal, PlanRequest } from '../../reasoner.ts';
+import type { OnAnswered, VlmContext } from '../context.ts';
+import type { Speculation } from '../speculation.ts';
 import { PLANNER_PROMPT_VERSION, PLANNER_SYSTEM, plannerPrompt } from './prompt.ts';
-import type { Spoke, Workplace } from '../reasoner.ts';
+import { planSchema, readPlan } from './reply.ts';
 
 export async function planWithModel(
   request: PlanRequest,
-  workplace: Workplace,
+  context: VlmContext,
+  speculation: Speculation,
   time: TimeLimit,
-  spoke: Spoke,
+  onAnswered: OnAnswered,
 ): Promise<PlanProposal> {
-  const { models, registry, embedded, session, pictures } = workplace;
+  const { models, registry, embedded, session, images } = context;
   const isPaper = models.reasoning === 'paper';
   const likely = isPaper ? null : await embedded.plan(request, time.signal);
   if (likely && (likely.confidence ?? 0) >= models.planner_certain_from) return likely;
-  // The executor will want it: it is made while the planner thinks.
-  pictures.whole().catch(() => undefined);
+  // Encoded while the planner's call runs: the executor needs it next.
+  images.whole().catch(() => undefined);
   const situation = { hasReference: request.input.reference_path !== null, replan: request.replan };
-  const asked = session.ask(
+  const answering = session.ask(
     {
       role: 'planner',
       compose: async () => ({
@@ -26,33 +28,33 @@ export async function planWithModel(
         promptVersion: PLANNER_PROMPT_VERSION,
         system: PLANNER_SYSTEM,
         prompt: plannerPrompt(request, request.tools),
-        pictures: isPaper ? [await pictures.whole()] : [],
+        images: isPaper ? [await images.whole()] : [],
         schema: planSchema(request.tools.map(({ name }) => name)),
         logprobs: false,
-        read: (value, _reply, repaired) => readPlan(value, registry, situation, repaired),
+        read: (value, _reply, onRepair) => readPlan(value, registry, situation, onRepair),
       }),
     },
     time,
   );
-  // A turn later, so that the planner's call is the first to go out; and not at all when its answer was known already.
-  const begun = setImmediate(() => {
-    if (likely && isWorthBeginning(likely, request, workplace))
-      workplace.ahead.begin(likely.output, () => request.foretell(likely.output));
+  // Deferred, so that the planner's call goes out first; cancelled when its answer was cached.
+  const starting = setImmediate(() => {
+    if (likely && isWorthStarting(likely, request, context))
+      speculation.start(likely.output, () => request.previewExamineRequest(likely.output));
   });
   try {
-    const answered = await asked;
-    spoke(answered);
-    return { output: answered.value, confidence: null };
+    const answer = await answering;
+    onAnswered(answer);
+    return { output: answer.value, confidence: null };
   } finally {
-    clearImmediate(begun);
+    clearImmediate(starting);
   }
 }
 
-/** A replan comes from a plan that fell short: what the embedded planner thinks of it is no longer likely. */
-function isWorthBeginning(
+/** On a replan the embedded planner's plan is no longer likely: a plan fell short. */
+function isWorthStarting(
   { output, confidence }: PlanProposal,
   { replan }: PlanRequest,
-  { models }: Workplace,
+  { models }: VlmContext,
 ): boolean {
   return (
     models.speculation &&

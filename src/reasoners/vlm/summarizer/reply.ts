@@ -1,10 +1,10 @@
-// What the summarizer's model may say in each mode: a level word, an option's label, or a short answer.
+// Schema and validation of the summarizer's reply in each mode: a level, an option's label, or a short answer.
 import Type, { type Static, type TSchema } from 'typebox';
 import { explain } from '../../../../schemas/validation/explain.ts';
 import { ValidationError } from '../../../../schemas/validation/model.ts';
 import { LEVELS, NonBlank, OrNull, type Level } from '../../../../schemas/vocabulary.ts';
 import type { AnswerOption } from '../../embedded/query/answer-options.ts';
-import { canonical, LEVEL_SYNONYMS, type Repaired } from '../normalize-reply.ts';
+import { canonicalValue, LEVEL_SYNONYMS, type OnRepair } from '../normalize-reply.ts';
 import type { AnswerMode } from './prompts.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
@@ -12,11 +12,11 @@ const Probabilities = Type.Object(
   Object.fromEntries([...LEVELS].reverse().map((level) => [level, Share])) as Record<Level, typeof Share>,
 );
 
-/** Far more than max_tokens allows: only a server that knows no limit gets there. */
-const LONGEST_TEXT = 20_000;
+/** Far more characters than max_tokens allows: only a server that ignores the limit sends as many. */
+const MAX_TEXT_LENGTH = 20_000;
 
 const Rest = {
-  quality_reasoning: NonBlank('Why, with the evidence.', { maxLength: LONGEST_TEXT }),
+  quality_reasoning: NonBlank('Why, with the evidence.', { maxLength: MAX_TEXT_LENGTH }),
   need_replan: Type.Optional(Type.Boolean({ description: 'Whether the evidence does not suffice.' })),
   replan_reason: Type.Optional(OrNull(Type.String(), 'What is missing, or null.')),
 };
@@ -35,7 +35,7 @@ export interface SummaryForm {
 export function summarySchema({ mode, options, declaresProbabilities }: SummaryForm): TSchema {
   const answers: Record<AnswerMode, () => TSchema> = {
     scoring: () => Type.Enum([...LEVELS].reverse(), { description: 'The level.' }),
-    explanation: () => NonBlank('The short answer.', { maxLength: LONGEST_TEXT }),
+    explanation: () => NonBlank('The short answer.', { maxLength: MAX_TEXT_LENGTH }),
     multiple_choice: () =>
       Type.Enum(
         options.map(({ letter }) => letter),
@@ -53,23 +53,23 @@ export function readSummary(
   value: Record<string, unknown>,
   schema: TSchema,
   { mode, options }: SummaryForm,
-  repaired: Repaired,
+  onRepair: OnRepair,
 ): SummaryReply {
-  const given = value['final_answer'];
+  const received = value['final_answer'];
   const answer =
     mode === 'scoring'
-      ? canonical(given, LEVELS, LEVEL_SYNONYMS, repaired)
+      ? canonicalValue(received, LEVELS, LEVEL_SYNONYMS, onRepair)
       : mode === 'multiple_choice'
-        ? labelOf(given, options, repaired)
-        : given;
+        ? normalizeLabel(received, options, onRepair)
+        : received;
   const draft = { ...value, final_answer: answer };
   const issues = explain(schema, draft);
   if (issues.length > 0) throw new ValidationError('summarizer answer', issues);
   return draft as unknown as SummaryReply;
 }
 
-/** "b", "(B)", "B. Blur", "Option B" and the option's own text all mean B. "A blur" does not mean A: there it is a word. */
-function labelOf(given: unknown, options: readonly AnswerOption[], repaired: Repaired): unknown {
+/** "b", "(B)", "B. Blur", "Option B" and the option's own text all mean B. "A blur" does not mean A: there it is an article. */
+function normalizeLabel(given: unknown, options: readonly AnswerOption[], onRepair: OnRepair): unknown {
   if (typeof given !== 'string' || options.some(({ letter }) => letter === given)) return given;
   const plain = given
     .trim()
@@ -83,6 +83,6 @@ function labelOf(given: unknown, options: readonly AnswerOption[], repaired: Rep
       return rest !== undefined && (/^["'\s]*([).:\]=–—-](?!\d)|$)/.test(rest) || rest.trim() === text.toLowerCase());
     });
   if (!found) return given;
-  repaired(`"${given.slice(0, 40)}" read as "${found.letter}"`);
+  onRepair(`"${given.slice(0, 40)}" read as "${found.letter}"`);
   return found.letter;
 }

@@ -1,4 +1,4 @@
-// Two sidecars as one: who offers a tool runs it, the optional one may be away, and a licence can hide what it offers.
+// Two sidecars as one client: each tool runs where it is offered, the optional sidecar may be down, and a licence can hide its tools.
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -15,57 +15,73 @@ import { makePicture } from '../../../support/images.ts';
 const anyLicence = (config: Config): Config => ({ ...config, pipeline: { ...config.pipeline, licences: 'any' } });
 
 /** A real sidecar that offers three names of the tier. */
-async function secondSidecar(t: Test): Promise<SidecarOrigin> {
+async function startSecondSidecar(t: Test): Promise<SidecarOrigin> {
   const { command, cwd, args } = sidecarCommand();
-  const supervisor = superviseSidecar({ command: '/usr/bin/env', cwd, args: ['IQA_SIDECAR_EXTRA_TOOLS=tests.tier_tools', command, ...args] }, pino({ level: 'silent' }));
+  const supervisor = superviseSidecar(
+    { command: '/usr/bin/env', cwd, args: ['IQA_SIDECAR_EXTRA_TOOLS=tests.tier_tools', command, ...args] },
+    pino({ level: 'silent' }),
+  );
   t.teardown(() => supervisor.stop());
   await supervisor.started;
   return supervisor.origin;
 }
 
-t.test('tools of both are listed, and who offers one runs it', async (t) => {
-  const { app } = await buildTestApp(t, { adjust: anyLicence, pyiqa: await secondSidecar(t) });
+t.test('tools of both sidecars are listed, and each runs where it is offered', async (t) => {
+  const { app } = await buildTestApp(t, { adjust: anyLicence, pyiqa: await startSecondSidecar(t) });
   const { tools } = (await app.inject('/tools')).json<{ tools: ToolInfo[] }>();
-  const reasonOf = (name: string) => tools.find((tool) => tool.name === name)?.reason;
-  t.equal(reasonOf('MUSIQ'), null);
-  t.equal(reasonOf('PSNR'), null);
-  t.equal(reasonOf('TOPIQ-NR'), 'its weights are not mounted');
-  t.match(reasonOf('MANIQA'), /pyiqa sidecar does not offer it/);
+  const findReason = (name: string) => tools.find((tool) => tool.name === name)?.reason;
+  t.equal(findReason('MUSIQ'), null);
+  t.equal(findReason('PSNR'), null);
+  t.equal(findReason('TOPIQ-NR'), 'its weights are not mounted');
+  t.match(findReason('MANIQA'), /pyiqa sidecar does not offer it/);
 
   const image = await makePicture().png().toBuffer();
   const assess = async (query: string) => (await app.inject(await formRequest({ image, query }))).json<Assessment>();
   const named = await assess('What is the MUSIQ score of this image?');
-  t.match(named.executor_evidence?.tool_logs, [{ tool_name: 'MUSIQ', raw_score: Number, normalized_score: Number, fallback: false, error: null }]);
+  t.match(named.executor_evidence?.tool_logs, [
+    { tool_name: 'MUSIQ', raw_score: Number, normalized_score: Number, fallback: false, error: null },
+  ]);
   const missing = await assess('What is the TOPIQ-NR score of this image?');
-  t.match(missing.executor_evidence?.tool_logs[0], { tool_name: 'TOPIQ-NR', raw_score: null, error: /weights are not mounted/ });
+  t.match(missing.executor_evidence?.tool_logs[0], {
+    tool_name: 'TOPIQ-NR',
+    raw_score: null,
+    error: /weights are not mounted/,
+  });
   t.match(missing.executor_evidence?.tool_logs[1], { fallback: true, error: null });
   const unasked = await assess('How is the overall quality of this image?');
-  t.ok(unasked.executor_evidence?.tool_logs.every(({ tool_name }) => tool_name !== 'MUSIQ'), 'never chosen unasked');
+  t.ok(
+    unasked.executor_evidence?.tool_logs.every(({ tool_name }) => tool_name !== 'MUSIQ'),
+    'never chosen unasked',
+  );
 });
 
-t.test('while the second is away its tools are unavailable and the others work', async (t) => {
+t.test('while the second sidecar is down, its tools are unavailable and the others work', async (t) => {
   const { app } = await buildTestApp(t, { adjust: anyLicence, pyiqa: () => 'http://127.0.0.1:9' });
   t.match((await app.inject('/tools/MUSIQ')).json(), { available: false, reason: /pyiqa sidecar .*PYIQA_SIDECAR_URL/ });
-  const response = await app.inject(await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score?' }));
+  const response = await app.inject(
+    await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score?' }),
+  );
   t.match(response.json<Assessment>().executor_evidence?.tool_logs.at(-1), { fallback: true, error: null });
 });
 
-t.test('with permissive licences the tier does not exist', async (t) => {
-  const { app } = await buildTestApp(t, { pyiqa: await secondSidecar(t) });
+t.test('with permissive licences the second tier is hidden', async (t) => {
+  const { app } = await buildTestApp(t, { pyiqa: await startSecondSidecar(t) });
   const { tools } = (await app.inject('/tools')).json<{ tools: ToolInfo[] }>();
   t.ok(tools.every(({ tier }) => tier === 'base'));
   t.equal((await app.inject('/tools/MUSIQ')).statusCode, 404);
-  const response = await app.inject(await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }));
-  t.equal(response.json<Assessment>().plan?.required_tool, null, 'a planner does not know the name');
+  const response = await app.inject(
+    await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }),
+  );
+  t.equal(response.json<Assessment>().plan?.required_tool, null, 'the planner does not know the name');
 });
 
-/** A client that plays events, with a pause before each; an error ends it. */
-function play(events: readonly (MeasureEvent | Error)[], pauseMs: number): SidecarClient & { asked: MeasureCall[] } {
-  const asked: MeasureCall[] = [];
+/** A client that replays events with a pause before each; an error ends it. */
+function replay(events: readonly (MeasureEvent | Error)[], pauseMs: number): SidecarClient & { calls: MeasureCall[] } {
+  const calls: MeasureCall[] = [];
   return {
-    asked,
-    async* measure(call) {
-      asked.push(call);
+    calls,
+    async *measure(call) {
+      calls.push(call);
       for (const event of events) {
         await delay(pauseMs);
         if (event instanceof Error) throw event;
@@ -78,43 +94,109 @@ function play(events: readonly (MeasureEvent | Error)[], pauseMs: number): Sidec
   };
 }
 
-const result = (tool: string): MeasureEvent => ({ event: 'tool', tool, region: 'Global', value: 1, version: '1', time_ms: 1, elapsed_ms: 1, map: null, error: null });
-const image: MeasureEvent = { event: 'image', contract: 1, width: 1, height: 1, channels: 3, queue_ms: 0, decode_ms: 0 };
+const result = (tool: string): MeasureEvent => ({
+  event: 'tool',
+  tool,
+  region: 'Global',
+  value: 1,
+  version: '1',
+  time_ms: 1,
+  elapsed_ms: 1,
+  map: null,
+  grid: null,
+  error: null,
+});
+const image: MeasureEvent = {
+  event: 'image',
+  contract: 1,
+  width: 1,
+  height: 1,
+  channels: 3,
+  queue_ms: 0,
+  decode_ms: 0,
+};
 const end: MeasureEvent = { event: 'end', time_ms: 2 };
 const callFor = (tools: string[], measurements: string[] = []): MeasureCall => ({
-  header: { request_id: null, regions: {}, measurements, tools: tools.map((name) => ({ name, region: 'Global', map: false })), jpeg_quality: null, tool_timeout_ms: 1000 },
-  image: { path: 'x', bytes: 1 }, reference: null,
+  header: {
+    request_id: null,
+    regions: {},
+    measurements,
+    tools: tools.map((name) => ({ name, region: 'Global', map: false })),
+    jpeg_quality: null,
+    tool_timeout_ms: 1000,
+  },
+  image: { path: 'x', bytes: 1, field: 'image' },
+  reference: null,
 });
-const tierOf = (name: string) => (name.startsWith('deep') ? 'pyiqa' as const : 'base' as const);
+const tierOf = (name: string) => (name.startsWith('deep') ? ('pyiqa' as const) : ('base' as const));
 const collect = async (events: AsyncGenerator<MeasureEvent>): Promise<string[]> => {
   const seen: string[] = [];
-  for await (const event of events) seen.push(event.event === 'tool' ? `${event.tool}${event.error ? ` ${event.error.code}` : ''}` : event.event);
+  for await (const event of events)
+    seen.push(event.event === 'tool' ? `${event.tool}${event.error ? ` ${event.error.code}` : ''}` : event.event);
   return seen;
 };
 
-t.test('a call for both is split, its events come as they are ready, one end comes last', async (t) => {
-  const base = play([image, result('a'), result('b'), end], 1);
-  const pyiqa = play([image, result('deep'), end], 20);
-  const signal = new AbortController().signal;
-  t.strictSame(await collect(combineClients(base, pyiqa, tierOf).measure(callFor(['a', 'deep', 'b'], ['Global']), signal)), ['image', 'a', 'b', 'deep', 'end']);
-  t.strictSame(base.asked.map(({ header }) => [header.tools.map(({ name }) => name), header.measurements]), [[['a', 'b'], ['Global']]]);
-  t.strictSame(pyiqa.asked.map(({ header }) => [header.tools.map(({ name }) => name), header.measurements]), [[['deep'], []]]);
-});
+t.test(
+  'a call for both sidecars is split, events arrive as they are ready, and one end event comes last',
+  async (t) => {
+    const base = replay([image, result('a'), result('b'), end], 1);
+    const pyiqa = replay([image, result('deep'), end], 20);
+    const signal = new AbortController().signal;
+    t.strictSame(
+      await collect(combineClients(base, pyiqa, tierOf).measure(callFor(['a', 'deep', 'b'], ['Global']), signal)),
+      ['image', 'a', 'b', 'deep', 'end'],
+    );
+    t.strictSame(
+      base.calls.map(({ header }) => [header.tools.map(({ name }) => name), header.measurements]),
+      [[['a', 'b'], ['Global']]],
+    );
+    t.strictSame(
+      pyiqa.calls.map(({ header }) => [header.tools.map(({ name }) => name), header.measurements]),
+      [[['deep'], []]],
+    );
+  },
+);
 
-t.test('a call for one goes to that one alone', async (t) => {
-  const base = play([image, result('a'), end], 1);
-  const pyiqa = play([image, result('deep'), end], 1);
+t.test('a call for one sidecar goes only to it', async (t) => {
+  const base = replay([image, result('a'), end], 1);
+  const pyiqa = replay([image, result('deep'), end], 1);
   const both = combineClients(base, pyiqa, tierOf);
   const signal = new AbortController().signal;
   t.strictSame(await collect(both.measure(callFor(['a']), signal)), ['image', 'a', 'end']);
   t.strictSame(await collect(both.measure(callFor(['deep']), signal)), ['image', 'deep', 'end']);
-  t.equal(base.asked.length + pyiqa.asked.length, 2);
+  t.equal(base.calls.length + pyiqa.calls.length, 2);
 });
 
-t.test('when the second fails, each of its open tools gets an error; the first one\'s failure is everybody\'s', async (t) => {
-  const signal = new AbortController().signal;
-  const broken = play([image, result('deep'), new Error('cut off')], 5);
-  const fine = play([image, result('a'), end], 1);
-  t.strictSame(await collect(combineClients(fine, broken, tierOf).measure(callFor(['a', 'deep', 'deeper']), signal)), ['image', 'a', 'deep', 'deeper TOOL_UNAVAILABLE', 'end']);
-  await t.rejects(collect(combineClients(play([image, new Error('gone')], 1), play([image, result('deep'), end], 1), tierOf).measure(callFor(['a', 'deep']), signal)), /gone/);
+t.test(
+  'when the second sidecar fails, each of its open tools gets an error; a failure of the first fails the call',
+  async (t) => {
+    const signal = new AbortController().signal;
+    const broken = replay([image, result('deep'), new Error('cut off')], 5);
+    const fine = replay([image, result('a'), end], 1);
+    t.strictSame(
+      await collect(combineClients(fine, broken, tierOf).measure(callFor(['a', 'deep', 'deeper']), signal)),
+      ['image', 'a', 'deep', 'deeper TOOL_UNAVAILABLE', 'end'],
+    );
+    await t.rejects(
+      collect(
+        combineClients(replay([image, new Error('gone')], 1), replay([image, result('deep'), end], 1), tierOf).measure(
+          callFor(['a', 'deep']),
+          signal,
+        ),
+      ),
+      /gone/,
+    );
+  },
+);
+
+t.test('an event of a tool that was not requested settles none of the open tools', async (t) => {
+  const broken = replay([image, result('deep other'), new Error('cut off')], 1);
+  const both = combineClients(replay([], 1), broken, tierOf);
+  t.strictSame(await collect(both.measure(callFor(['deep', 'deeper']), new AbortController().signal)), [
+    'image',
+    'deep other',
+    'deep TOOL_UNAVAILABLE',
+    'deeper TOOL_UNAVAILABLE',
+    'end',
+  ]);
 });

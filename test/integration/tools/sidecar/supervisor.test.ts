@@ -1,4 +1,4 @@
-// The supervisor on its own: restarts, back-off, giving up on the first start, stopping.
+// The sidecar supervisor: restarts, backoff, failed first start, stop.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -6,16 +6,16 @@ import { superviseSidecar } from '../../../../src/tools/sidecar/supervisor.ts';
 import { captureLog, sidecarCommand } from '../../../support/app.ts';
 import { groupOf, until } from '../../../support/service.ts';
 
-/** A stand-in that is as quick to die as the test needs; the real sidecar is in the second test. */
-function standIn(t: Test, script: string) {
-  const file = join(t.testdir(), 'stand-in.mjs');
+/** A script in place of the sidecar. */
+function createScript(t: Test, script: string) {
+  const file = join(t.testdir(), 'sidecar.mjs');
   writeFileSync(file, script);
   return { command: process.execPath, args: [file], cwd: '.' };
 }
 
-t.test('a program that never listens: back-off grows and the start is given up with its last words', async (t) => {
+t.test('a program that never listens: the backoff grows, and the start fails with its last log line', async (t) => {
   const { log, logs } = captureLog();
-  const supervisor = superviseSidecar(standIn(t, 'console.error("no numpy here"); process.exit(3)'), log);
+  const supervisor = superviseSidecar(createScript(t, 'console.error("no numpy here"); process.exit(3)'), log);
   await t.rejects(supervisor.started, { message: /does not start: exit code 3: no numpy here/ });
   t.equal(supervisor.origin(), null);
   await supervisor.stop();
@@ -29,7 +29,7 @@ t.test('a command that does not exist', async (t) => {
   await supervisor.stop();
 });
 
-t.test('the real sidecar is restarted when killed, elsewhere, and is gone after stop', async (t) => {
+t.test('the real sidecar is restarted on another port when killed, and is gone after stop', async (t) => {
   const { log, logs } = captureLog();
   const supervisor = superviseSidecar(sidecarCommand(), log);
   await supervisor.started;

@@ -1,4 +1,4 @@
-// Curve, bootstrap and the figures together: known curves are found again, intervals hold what they promise, seeds decide everything.
+// Logistic fit, bootstrap and agreement figures: known curves are recovered, intervals have their nominal coverage, seeds are deterministic.
 import t from 'tap';
 import { measureAgreement } from '../../../../benchmarks/statistics/agreement.ts';
 import { bootstrapInterval, quantile } from '../../../../benchmarks/statistics/bootstrap.ts';
@@ -8,7 +8,7 @@ import { createRandom, shuffle } from '../../../../benchmarks/statistics/random.
 
 const bell = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
-t.test('a logistic is found again, rising or falling, through little noise', async (t) => {
+t.test('a logistic is recovered from slightly noisy data, rising or falling', async (t) => {
   for (const truth of [
     { low: 1, high: 5, middle: 0.6, width: 0.08 },
     { low: 10, high: 80, middle: 40, width: -12 },
@@ -37,7 +37,7 @@ t.test('a logistic is found again, rising or falling, through little noise', asy
   t.throws(() => fitLogistic([1, 2, 3], [1, 2, 3]), RangeError);
 });
 
-t.test('the curve never makes the fit worse than the best constant, and is monotone', async (t) => {
+t.test('the curve is monotone and never worse than the best constant', async (t) => {
   const random = createRandom(8);
   for (let round = 0; round < 20; round += 1) {
     const scores = Array.from({ length: 60 }, () => 1 + 4 * random());
@@ -52,7 +52,7 @@ t.test('the curve never makes the fit worse than the best constant, and is monot
   }
 });
 
-t.test('bootstrap: the same seed the same interval; it holds the truth about as often as it says', async (t) => {
+t.test('bootstrap: the same seed gives the same interval, and coverage is close to nominal', async (t) => {
   const random = createRandom(21);
   let held = 0;
   for (let round = 0; round < 200; round += 1) {
@@ -84,9 +84,9 @@ t.test('bootstrap: the same seed the same interval; it holds the truth about as 
   t.equal(quantile([0, 10, 20], 0.25), 5);
 });
 
-t.test('rows of a group are drawn together: copies of a picture make nothing surer', async (t) => {
+t.test('rows of a group are drawn together: copies of an image do not narrow the interval', async (t) => {
   const random = createRandom(2);
-  const pictures = Array.from({ length: 15 }, () => {
+  const images = Array.from({ length: 15 }, () => {
     const x = random();
     return { x, y: x + 0.5 * bell(random) };
   });
@@ -96,19 +96,19 @@ t.test('rows of a group are drawn together: copies of a picture make nothing sur
       drawn.map(({ y }) => y),
     );
   const once = bootstrapInterval(
-    pictures.map((picture) => [picture]),
+    images.map((image) => [image]),
     figure,
     { rounds: 400 },
   );
   const copied = bootstrapInterval(
-    pictures.map((picture) => Array.from({ length: 10 }, () => picture)),
+    images.map((image) => Array.from({ length: 10 }, () => image)),
     figure,
     { rounds: 400 },
   );
   t.ok(Math.abs((once?.[0] ?? 0) - (copied?.[0] ?? 1)) < 1e-9);
 });
 
-t.test('the figures together', async (t) => {
+t.test('all agreement figures', async (t) => {
   const random = createRandom(9);
   const rows = Array.from({ length: 120 }, (_, index) => {
     const score = 1 + 4 * random();
@@ -121,7 +121,7 @@ t.test('the figures together', async (t) => {
   t.ok(Number.isNaN(measureAgreement(rows.slice(0, 5), { rounds: 10 }).plcc), 'too few for a curve');
 });
 
-t.test('chance: uniform enough, shuffles keep every item', async (t) => {
+t.test('random numbers are uniform, shuffles keep every item', async (t) => {
   const random = createRandom(1);
   const counts = new Array<number>(10).fill(0);
   for (let draw = 0; draw < 10_000; draw += 1) counts[Math.floor(random() * 10)]! += 1;

@@ -1,6 +1,6 @@
-// Correlations against values worked out by hand or published, and by the properties they must have.
+// Correlations against published and hand-computed values, and their properties.
 import t from 'tap';
-import { krcc, plcc, ranksOf, rmse, srcc } from '../../../../benchmarks/statistics/correlation.ts';
+import { krcc, plcc, computeRanks, rmse, srcc } from '../../../../benchmarks/statistics/correlation.ts';
 import { createRandom } from '../../../../benchmarks/statistics/random.ts';
 
 const near = (
@@ -18,7 +18,7 @@ t.test('worked examples', async (t) => {
   // Of fifteen pairs twelve agree, one does not, and one is tied on either side: (12 − 1) / √(14 · 14).
   near(t, krcc([1, 2, 2, 3, 4, 5], [1, 2, 3, 3, 5, 4]), (12 - 1) / 14);
   near(t, rmse([1, 2, 3], [1, 4, 1]), Math.sqrt(8 / 3));
-  t.strictSame(ranksOf([10, 30, 20, 30, 5]), [2, 4.5, 3, 4.5, 1]);
+  t.strictSame(computeRanks([10, 30, 20, 30, 5]), [2, 4.5, 3, 4.5, 1]);
 });
 
 t.test('properties: bounds, symmetry, monotone maps, reversal; τ agrees with counting every pair', async (t) => {
@@ -79,7 +79,7 @@ function countedTau(a: readonly number[], b: readonly number[]): number {
   return order / Math.sqrt(untiedA * untiedB);
 }
 
-t.test('what does not vary has no correlation, and lengths must agree', async (t) => {
+t.test('constant values have no correlation, and lengths must match', async (t) => {
   t.ok(
     Number.isNaN(srcc([1, 1, 1], [1, 2, 3])) &&
       Number.isNaN(plcc([1, 2, 3], [4, 4, 4])) &&

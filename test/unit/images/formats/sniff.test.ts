@@ -1,47 +1,45 @@
-// Bytes decide what a file is: accepted formats, and known others with a sentence that says what to do.
+// Files are identified by their bytes: accepted formats, and known unsupported ones with advice.
 import t from 'tap';
 import sharp from 'sharp';
-import { FORMATS, IMAGE_EXTENSIONS, sniff } from '../../../../src/images/formats/sniff.ts';
-import { REFUSED_FORMATS } from '../../../../src/images/formats/unsupported.ts';
+import { FORMATS, sniff } from '../../../../src/images/formats/sniff.ts';
+import { UNSUPPORTED_FORMATS } from '../../../../src/images/formats/unsupported.ts';
 import { makeBmp } from '../../../support/bmp-files.ts';
 import { makePicture } from '../../../support/images.ts';
 
-const picture = () => makePicture({ width: 32, height: 32 });
+const photo = () => makePicture({ width: 32, height: 32 });
 const iso = (major: string, ...compatible: string[]) => {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(16 + 4 * compatible.length);
   return Buffer.concat([size, Buffer.from(`ftyp${major}\0\0\0\0${compatible.join('')}`, 'latin1')]);
 };
-/** A TIFF header with one directory at once behind it. */
+/** A TIFF header followed by one directory. */
 const tiff = (...tags: [tag: number, value: number][]) => {
   const entry = ([tag, value]: [number, number]) => [tag & 255, tag >> 8, 4, 0, 1, 0, 0, 0, value, 0, 0, 0];
   return Buffer.from([0x49, 0x49, 42, 0, 8, 0, 0, 0, tags.length, 0, ...tags.flatMap(entry), 0, 0, 0, 0]);
 };
 
-t.test('every accepted format is found in its bytes, and has its extensions', async (t) => {
+t.test('every accepted format is identified by its bytes, and has its extensions', async (t) => {
   const files = {
-    jpeg: await picture().jpeg().toBuffer(),
-    png: await picture().png().toBuffer(),
-    webp: await picture().webp().toBuffer(),
-    avif: await picture().avif({ effort: 0 }).toBuffer(),
-    tiff: await picture().tiff().toBuffer(),
+    jpeg: await photo().jpeg().toBuffer(),
+    png: await photo().png().toBuffer(),
+    webp: await photo().webp().toBuffer(),
+    avif: await photo().avif({ effort: 0 }).toBuffer(),
+    tiff: await photo().tiff().toBuffer(),
     bmp: makeBmp({ width: 2, height: 2, pixels: Buffer.alloc(12) }),
-    gif: await picture().gif().toBuffer(),
+    gif: await photo().gif().toBuffer(),
   };
   t.strictSame(Object.keys(files).sort(), Object.keys(FORMATS).sort());
   for (const [format, file] of Object.entries(files)) t.strictSame(sniff(file), { format });
   for (const [format, extensions] of Object.entries(FORMATS))
     t.ok(
-      extensions.some(
-        (extension) => `.${format}`.startsWith(extension.slice(0, 4)) && IMAGE_EXTENSIONS.includes(extension),
-      ),
+      extensions.some((extension) => `.${format}`.startsWith(extension.slice(0, 4))),
       format,
     );
   t.strictSame(sniff(await sharp(files.png).tiff({ bigtiff: true }).toBuffer()), { format: 'tiff' });
   t.strictSame(sniff(iso('mif1', 'avif', 'miaf')), { format: 'avif' }, 'by a compatible brand');
 });
 
-t.test('known files that are no picture for us: each with its name and an advice', async (t) => {
+t.test('known unsupported formats have a name and advice', async (t) => {
   const tar = Buffer.alloc(512);
   tar.write('ustar', 257, 'latin1');
   const dicom = Buffer.alloc(200);
@@ -81,15 +79,15 @@ t.test('known files that are no picture for us: each with its name and an advice
     ['8BPS\0\x01', 'a Photoshop document'],
     ['gimp xcf v', 'a GIMP document'],
     ['\0\0\x01\0\x01\0', 'an icon or cursor'],
-    ['II*\0\x10\0\0\0CR\x02\0', "a camera's raw file"],
-    ['FUJIFILMCCD-RAW 0201', "a camera's raw file"],
-    [iso('crx ', 'isom'), "a camera's raw file"],
-    ['IIRO\x08\0', "a camera's raw file"],
-    [tiff([254, 1], [330, 0]), "a camera's raw file"],
-    [tiff([254, 0], [50_706, 1]), "a camera's raw file"],
+    ['II*\0\x10\0\0\0CR\x02\0', 'a camera raw file'],
+    ['FUJIFILMCCD-RAW 0201', 'a camera raw file'],
+    [iso('crx ', 'isom'), 'a camera raw file'],
+    ['IIRO\x08\0', 'a camera raw file'],
+    [tiff([254, 1], [330, 0]), 'a camera raw file'],
+    [tiff([254, 0], [50_706, 1]), 'a camera raw file'],
     ['v/1\x01', 'OpenEXR'],
     ['#?RADIANCE\n', 'Radiance HDR'],
-    ['P6\n2 2\n255\n', 'a Netpbm picture'],
+    ['P6\n2 2\n255\n', 'a Netpbm image'],
     [dicom, 'DICOM'],
     ['SIMPLE  =  T', 'FITS'],
     ['DDS |', 'DDS'],
@@ -100,12 +98,12 @@ t.test('known files that are no picture for us: each with its name and an advice
     ['\xd7\xcd\xc6\x9a', 'a Windows metafile'],
     [metafile, 'a Windows metafile'],
     ['\x8aMNG\r\n', 'an animated MNG or JNG'],
-    ['RIFF\0\0\0\0WAVEfmt ', 'a sound'],
-    ['ID3\x04', 'a sound'],
-    [iso('isom', 'mp42'), 'a film'],
-    [iso('qt  '), 'a film'],
-    ['\x1a\x45\xdf\xa3', 'a film'],
-    ['RIFF\0\0\0\0AVI LIST', 'a film'],
+    ['RIFF\0\0\0\0WAVEfmt ', 'audio'],
+    ['ID3\x04', 'audio'],
+    [iso('isom', 'mp42'), 'a video'],
+    [iso('qt  '), 'a video'],
+    ['\x1a\x45\xdf\xa3', 'a video'],
+    ['RIFF\0\0\0\0AVI LIST', 'a video'],
     [program, 'a program'],
     ['\x7fELF\x02', 'a program'],
     ['#!/bin/sh\n', 'a program'],
@@ -115,18 +113,18 @@ t.test('known files that are no picture for us: each with its name and an advice
     named.add(name);
     t.match(
       sniff(Buffer.isBuffer(file) ? file : Buffer.from(file, 'latin1')),
-      { refused: name, advice: /^[A-Z].*[^.]$/ },
+      { unsupported: name, advice: /^[A-Z].*[^.]$/ },
       `${name}: ${file.toString('latin1').slice(0, 12)}`,
     );
   }
   t.strictSame(
-    REFUSED_FORMATS.map(({ name }) => name).filter((name) => !named.has(name)),
+    UNSUPPORTED_FORMATS.map(({ name }) => name).filter((name) => !named.has(name)),
     [],
-    'every entry is shown',
+    'every entry is covered',
   );
 });
 
-t.test('what is not known is not guessed at', async (t) => {
+t.test('unknown bytes are not guessed at', async (t) => {
   for (const text of [
     '',
     'x',
@@ -139,5 +137,5 @@ t.test('what is not known is not guessed at', async (t) => {
     tiff().toString('latin1', 0, 3),
   ])
     t.equal(sniff(Buffer.from(text, 'latin1')), null, text);
-  t.strictSame(sniff(tiff([254, 1])), { format: 'tiff' }, 'a small picture alone is a picture');
+  t.strictSame(sniff(tiff([254, 1])), { format: 'tiff' }, 'a thumbnail alone is an image');
 });

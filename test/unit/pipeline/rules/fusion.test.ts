@@ -3,7 +3,7 @@ import t from 'tap';
 import { parse } from '../../../../schemas/validation/model.ts';
 import { ExecutorOutput } from '../../../../schemas/pipeline/executor.ts';
 import { LEVELS } from '../../../../schemas/vocabulary.ts';
-import { fuse, levelOf, weighLeadTools } from '../../../../src/pipeline/rules/fusion.ts';
+import { fuse, scoreToLevel, weighLeadTools } from '../../../../src/pipeline/rules/fusion.ts';
 
 const probabilities = (values: number[]) =>
   Object.fromEntries(LEVELS.map((level, index) => [level, values[index] ?? 0])) as Record<
@@ -56,7 +56,7 @@ t.test('tools and reasoner that exclude each other entirely give no made-up numb
 });
 
 t.test('levels: round half up', async (t) => {
-  t.strictSame([1, 1.49, 1.5, 2.5, 3.49, 3.5, 4.49, 4.5, 5].map(levelOf), [
+  t.strictSame([1, 1.49, 1.5, 2.5, 3.49, 3.5, 4.49, 4.5, 5].map(scoreToLevel), [
     'Bad',
     'Bad',
     'Poor',

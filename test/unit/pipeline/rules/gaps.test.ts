@@ -1,12 +1,12 @@
-// Scope, tool execution and the evidence check: what is measured, what replaces a failed tool, what counts as missing.
+// Scope, tool execution and gaps: what is measured, what replaces a failed tool, what counts as missing.
 import t from 'tap';
 import { ExecutorOutput } from '../../../../schemas/pipeline/executor.ts';
 import { parse } from '../../../../schemas/validation/model.ts';
 import type { PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
-import { doubtedTools, findGaps } from '../../../../src/pipeline/rules/gaps.ts';
+import { findGaps, formatGap, formatReplanReason } from '../../../../src/pipeline/rules/gaps.ts';
 import { resolveScope } from '../../../../src/pipeline/rules/scope.ts';
 import { IqaError } from '../../../../src/errors.ts';
-import { runGraph, scriptEvidence } from '../../../support/run.ts';
+import { registry, runGraph, scriptEvidence } from '../../../support/run.ts';
 import { GLOBAL_PLAN } from '../../../support/scripted-reasoner.ts';
 
 const planFor = (
@@ -15,7 +15,7 @@ const planFor = (
 ): PlannerOutput => ({ ...GLOBAL_PLAN, query_scope, distortions });
 const car = { name: 'Car', box: [0, 0, 10, 10] };
 
-t.test('scope: boxes ground objects; the rest is about the whole picture', async (t) => {
+t.test('scope: boxes ground objects; the rest is about the whole image', async (t) => {
   t.match(resolveScope(GLOBAL_PLAN, []), {
     regions: [{ name: 'Global', box: null }],
     ungrounded: [],
@@ -63,11 +63,11 @@ t.test('a failed tool is replaced by the next best, and every attempt is logged'
   t.strictSame(
     logs.map((log) => log.execution_time > 0),
     [false, false, false, false, true, false],
-    'one run serves both, its time is told once',
+    'one run serves both, its time is counted once',
   );
 });
 
-t.test('when every tool fails there is no score, and nothing is invented', async (t) => {
+t.test('when every tool fails there is no score, and none is made up', async (t) => {
   const { state } = await runGraph(t, {
     script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] },
     values: {},
@@ -86,7 +86,7 @@ t.test('a subtask that fails leaves null and a log, and the run goes on', async 
     script: {
       plans: [GLOBAL_PLAN],
       examinations: [
-        { distortion_analysis: null, failures: [{ subtask: 'distortion_analysis', error: new Error('no light') }] },
+        { distortion_analysis: null, failures: [{ subtask: 'distortion_analysis', error: new Error('no memory') }] },
       ],
       summaries: [{}],
     },
@@ -94,7 +94,7 @@ t.test('a subtask that fails leaves null and a log, and the run goes on', async 
   t.equal(state.executor_evidence?.distortion_analysis, null);
   t.match(state.executor_evidence?.tool_logs[0], {
     tool_name: 'distortion_analysis',
-    error: 'distortion_analysis failed: no light',
+    error: 'distortion_analysis failed: no memory',
     raw_score: null,
   });
   t.ok(state.executor_evidence?.quality_scores, 'the tools ran all the same');
@@ -103,7 +103,7 @@ t.test('a subtask that fails leaves null and a log, and the run goes on', async 
 t.test('tool execution that fails as a whole leaves the other subtasks alone', async (t) => {
   const evidence = {
     ...scriptEvidence({}),
-    run: () => Promise.reject(new IqaError('IQA_TOOL_FAILED', 'the wire broke')),
+    run: () => Promise.reject(new IqaError('IQA_TOOL_FAILED', 'the connection broke')),
   };
   const { state } = await runGraph(t, {
     script: { plans: [GLOBAL_PLAN], examinations: [{}], summaries: [{}] },
@@ -112,18 +112,18 @@ t.test('tool execution that fails as a whole leaves the other subtasks alone', a
   t.match(state.executor_evidence, {
     distortion_set: { Global: ['Noise'] },
     quality_scores: null,
-    tool_logs: [{ tool_name: 'tool_execution', error: /the wire broke/ }],
+    tool_logs: [{ tool_name: 'tool_execution', error: /the connection broke/ }],
   });
 });
 
-t.test('no path and no address leaves the house inside an error', async (t) => {
+t.test('an error contains neither a path nor an address', async (t) => {
   const { state } = await runGraph(t, {
     script: { plans: [new Error("ENOENT: open '/tmp/agentic-iqa-1/secret' at http://10.0.0.7:80/x or 127.0.0.1:99")] },
   });
   t.notMatch(state.error, /secret|10\.0|127\.0/);
 });
 
-t.test('evidence whose keys or tools were never heard of becomes a failed executor, not a broken state', async (t) => {
+t.test('evidence with unknown objects or tools becomes a failed executor, not a broken state', async (t) => {
   const { state } = await runGraph(t, {
     script: {
       plans: [GLOBAL_PLAN],
@@ -139,9 +139,11 @@ const ANALYSED = {
   distortion_analysis: { Global: [{ type: 'Noise', severity: 'slight', explanation: 'Grain.' }] },
 };
 const scope = resolveScope(GLOBAL_PLAN, []);
-const gaps = (evidence: object) => findGaps(GLOBAL_PLAN, parse(ExecutorOutput, evidence), scope);
+const find = (evidence: object, tools = registry) =>
+  findGaps(GLOBAL_PLAN, parse(ExecutorOutput, evidence), scope, tools);
+const gaps = (evidence: object) => find(evidence).map(formatGap);
 
-t.test('gaps are named exactly; complete evidence has none', async (t) => {
+t.test('gaps are described exactly; complete evidence has none', async (t) => {
   t.strictSame(gaps({ ...ANALYSED, quality_scores: { Global: { Noise: ['NIQE', 4] } } }), []);
   t.strictSame(gaps(ANALYSED), ['Missing tool scores for Global']);
   t.strictSame(gaps({}), [
@@ -149,7 +151,7 @@ t.test('gaps are named exactly; complete evidence has none', async (t) => {
     'Missing distortion analysis for Global',
     'Missing tool scores for Global',
   ]);
-  t.strictSame(findGaps({ ...GLOBAL_PLAN, query_type: 'Other' }, parse(ExecutorOutput, {}), scope), []);
+  t.strictSame(findGaps({ ...GLOBAL_PLAN, query_type: 'Other' }, parse(ExecutorOutput, {}), scope, registry), []);
   const vehicle = {
     ...planFor(['vehicle'], { vehicle: ['Blurs'] }),
     plan: { ...GLOBAL_PLAN.plan, distortion_detection: false },
@@ -162,38 +164,30 @@ t.test('gaps are named exactly; complete evidence has none', async (t) => {
         distortion_analysis: { vehicle: [{ type: 'Blurs', severity: 'none', explanation: 'x' }] },
       }),
       grounded,
+      registry,
     ),
-    ['Missing tool scores for vehicle region'],
+    [{ kind: 'missing_scores', region: 'vehicle', distortions: [] }],
+  );
+  t.equal(
+    formatGap({ kind: 'missing_scores', region: 'vehicle', distortions: ['Noise'] }),
+    'Missing tool scores for vehicle region (Noise)',
   );
 });
 
-t.test('analysis and scores that contradict each other are a gap, and the next round doubts the tool', async (t) => {
+t.test('scores that contradict the analysis are a gap; a learned fusion is not contradicted', async (t) => {
   const conflict = {
     distortion_set: { Global: ['Noise'] },
     distortion_analysis: { Global: [{ type: 'Noise', severity: 'extreme', explanation: 'x' }] },
     quality_scores: { Global: { Noise: ['NIQE', 4.9] } },
   };
-  t.match(gaps(conflict), [/Contradicting analysis and tool scores for Global/]);
-  const asked = {
-    final_answer: 'x',
-    quality_reasoning: 'x',
-    need_replan: true,
-    replan_reason: 'x',
-    used_evidence: null,
-  };
-  t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), asked)], ['NIQE']);
-  t.strictSame(
-    [
-      ...doubtedTools(
-        parse(ExecutorOutput, conflict),
-        asked,
-        () => null,
-        () => true,
-      ),
-    ],
-    [],
-    'a learned fusion is not overruled',
-  );
-  t.strictSame([...doubtedTools(parse(ExecutorOutput, conflict), { ...asked, need_replan: false })], []);
-  t.strictSame([...doubtedTools(undefined, undefined)], []);
+  t.strictSame(find(conflict), [{ kind: 'contradicted_tool', region: 'Global', tool: 'NIQE' }]);
+  t.strictSame(gaps(conflict), ['Contradicting analysis and tool scores for Global']);
+  t.strictSame(find(conflict, { ...registry, isFusion: () => true }), []);
+});
+
+t.test("the text of a replan request: gaps, then the model's reason, each once", async (t) => {
+  const gap = { kind: 'missing_distortions', region: 'Global' } as const;
+  t.equal(formatReplanReason({ gaps: [], modelReason: null }), null);
+  t.equal(formatReplanReason({ gaps: [gap, gap], modelReason: null }), 'Missing distortions for Global');
+  t.equal(formatReplanReason({ gaps: [gap], modelReason: 'Too dark' }), 'Missing distortions for Global; Too dark');
 });

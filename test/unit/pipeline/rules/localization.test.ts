@@ -1,15 +1,13 @@
-// From a local map to a place: nine numbers, a dozen names, and silence where the map shows nothing.
-import sharp from 'sharp';
+// From a local map to a place: nine numbers, a dozen names, and null where the map shows nothing.
 import t from 'tap';
 import type { Finding } from '../../../../schemas/responses/assessment.ts';
-import { locate, placeOf } from '../../../../src/pipeline/rules/localization.ts';
+import { localizeFindings, classifyPlace } from '../../../../src/pipeline/rules/localization.ts';
 import type { RunContext } from '../../../../src/pipeline/run-context.ts';
-import { reduceMap } from '../../../../src/tools/evidence/map-grid.ts';
 import { captureLog } from '../../../support/app.ts';
 import { scriptEvidence } from '../../../support/run.ts';
 
 const grid = (cells: string): number[] => Array.from(cells, (cell) => Number(cell) / 10);
-const where = (cells: string) => placeOf(grid(cells), 'noise_sigma')?.where ?? null;
+const where = (cells: string) => classifyPlace(grid(cells), 'noise_sigma')?.where ?? null;
 
 t.test('places by the shape of the grid', async (t) => {
   const shapes: [string, string | null][] = [
@@ -31,19 +29,8 @@ t.test('places by the shape of the grid', async (t) => {
     ['000000000', null],
   ];
   for (const [cells, expected] of shapes) t.equal(where(cells), expected, cells);
-  t.equal(placeOf(null, 'x'), null);
-  t.equal(placeOf([1, 2], 'x'), null);
-});
-
-t.test('a map is reduced to how bad each ninth is', async (t) => {
-  const pixels = Buffer.alloc(30 * 30, 255);
-  for (let row = 20; row < 30; row += 1) pixels.fill(0, row * 30, row * 30 + 10);
-  const png = await sharp(pixels, { raw: { width: 30, height: 30, channels: 1 } })
-    .png()
-    .toBuffer();
-  const reduced = await reduceMap({ media_type: 'image/png', width: 30, height: 30, base64: png.toString('base64') });
-  t.strictSame(reduced, [0, 0, 0, 0, 0, 0, 1, 0, 0]);
-  t.equal(placeOf(reduced, 'x')?.where, 'lower left');
+  t.equal(classifyPlace(null, 'x'), null);
+  t.equal(classifyPlace([1, 2], 'x'), null);
 });
 
 const finding = (distortion: Finding['distortion'], severity: Finding['severity']): Finding => ({
@@ -53,13 +40,13 @@ const finding = (distortion: Finding['distortion'], severity: Finding['severity'
   strength: null,
   confidence: 1,
   measurements: {},
-  sides: {},
+  variants: {},
   place: null,
 });
 const regions = [{ name: 'Global', box: null }];
 const { signal } = new AbortController();
 
-t.test('the worst distortion that a map shows is located; a map that fails is no reason to fail', async (t) => {
+t.test('the worst distortion that a map shows is localized; a map that fails is not an error', async (t) => {
   const asked: string[] = [];
   const evidence = {
     ...scriptEvidence({}),
@@ -72,19 +59,23 @@ t.test('the worst distortion that a map shows is located; a map that fails is no
   const run = { evidence, log: captureLog().log } as unknown as RunContext;
   const findings = [finding('Brightness change', 'extreme'), finding('Noise', 'slight'), finding('Blurs', 'none')];
   t.strictSame(
-    (await locate({ findings, regions, hasReference: false }, run, signal)).map(({ place }) => place?.where ?? null),
+    (await localizeFindings({ findings, regions, hasReference: false }, run, signal)).map(
+      ({ place }) => place?.where ?? null,
+    ),
     [null, 'upper left', null],
   );
   t.strictSame(
-    (await locate({ findings, regions, hasReference: true }, run, signal)).map(({ place }) => place?.where ?? null),
+    (await localizeFindings({ findings, regions, hasReference: true }, run, signal)).map(
+      ({ place }) => place?.where ?? null,
+    ),
     ['upper left', null, null],
   );
   t.strictSame(asked, ['noise_sigma', 'SSIM']);
   t.strictSame(
-    await locate({ findings: [finding('Blurs', 'none')], regions, hasReference: false }, run, signal),
+    await localizeFindings({ findings: [finding('Blurs', 'none')], regions, hasReference: false }, run, signal),
     [finding('Blurs', 'none')],
-    'nothing shows, nothing is asked',
+    'without a visible distortion no map is requested',
   );
   const broken = { ...run, evidence: { ...evidence, locate: () => Promise.reject(new Error('down')) } };
-  t.strictSame(await locate({ findings, regions, hasReference: false }, broken, signal), findings);
+  t.strictSame(await localizeFindings({ findings, regions, hasReference: false }, broken, signal), findings);
 });

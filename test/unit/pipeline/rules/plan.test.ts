@@ -1,6 +1,7 @@
-// The paper's rules for the flags, one row per case, and what a replan's reason turns on.
+// The paper's rules for the flags, one row per case, and the steps that a replan adds.
 import t from 'tap';
-import { derivePlan, REPLAN_REASONS, type UnderstoodQuery } from '../../../../src/pipeline/rules/plan.ts';
+import type { Gap } from '../../../../src/pipeline/rules/gaps.ts';
+import { derivePlan, type UnderstoodQuery } from '../../../../src/pipeline/rules/plan.ts';
 import { parse } from '../../../../schemas/validation/model.ts';
 import { PlannerOutput } from '../../../../schemas/pipeline/planner.ts';
 
@@ -15,8 +16,8 @@ const flagsOf = ({ plan }: PlannerOutput) =>
   [plan.distortion_detection, plan.distortion_analysis, plan.tool_selection, plan.tool_execution]
     .map((on) => (on ? '1' : '0'))
     .join('');
-const flags = (parts: Partial<UnderstoodQuery>, reason?: string) =>
-  flagsOf(derivePlan(asked(parts), { hasReference: false, replan: reason === undefined ? null : { reason } }));
+const flags = (parts: Partial<UnderstoodQuery>, gaps?: Gap[], modelReason: string | null = null) =>
+  flagsOf(derivePlan(asked(parts), { hasReference: false, replan: gaps ? { gaps, modelReason } : null }));
 
 const blur = { Global: ['Blurs'] } as const;
 const car = { objects: ['car'] };
@@ -37,7 +38,7 @@ t.test('flags: detection, analysis, selection, execution', (t) => {
 t.test('Other turns everything off and keeps what was named', (t) => {
   const plan = derivePlan(asked({ queryType: 'Other', objects: ['child'], distortions: blur }), {
     hasReference: true,
-    replan: { reason: 'anything' },
+    replan: { gaps: [], modelReason: 'anything' },
   });
   t.equal(flagsOf(plan), '0000');
   t.match(plan, {
@@ -76,12 +77,12 @@ t.test('distortions by object', (t) => {
   t.strictSame(
     of(['car'], { Global: ['Noise'], car: ['Blurs'] }),
     { car: ['Blurs'], Global: ['Noise'] },
-    'picture and object',
+    'image and object',
   );
   t.end();
 });
 
-t.test('names: blank, repeated and "Global" are no objects; prototype keys are plain names', (t) => {
+t.test('names: blank, repeated and "Global" are not objects; prototype keys are ordinary names', (t) => {
   t.equal(derivePlan(asked({ objects: [' ', 'global', 'Global'] }), { hasReference: false }).query_scope, 'Global');
   t.strictSame(derivePlan(asked({ objects: ['car', ' car '] }), { hasReference: false }).query_scope, ['car']);
   const plan = derivePlan(asked({ objects: ['__proto__', 'constructor'], distortions: blur }), { hasReference: false });
@@ -90,27 +91,42 @@ t.test('names: blank, repeated and "Global" are no objects; prototype keys are p
   t.end();
 });
 
-t.test('a replan turns on what its reason says is missing', (t) => {
-  t.equal(REPLAN_REASONS.toolScores('vehicle'), 'Missing tool scores for vehicle region');
-  t.equal(REPLAN_REASONS.toolScores('Global'), 'Missing tool scores for Global');
+t.test('a replan adds the steps for its gaps', (t) => {
   const named = { ...car, distortions: { car: ['Blurs'] } } as const;
+  const scores: Gap = { kind: 'missing_scores', region: 'car', distortions: [] };
+  const distortions: Gap = { kind: 'missing_distortions', region: 'car' };
   t.equal(flags(named), '0100');
-  t.equal(flags(named, REPLAN_REASONS.toolScores('car')), '0111');
-  t.equal(flags({ ...named, tool: 'SSIM' }, REPLAN_REASONS.toolScores('car')), '0101', 'the named tool stays');
-  t.equal(flags(named, REPLAN_REASONS.distortionAnalysis('car')), '0100');
-  t.equal(flags(named, REPLAN_REASONS.distortions('car')), '1100');
-  t.equal(flags(named, '[Iteration 1] Missing distortion detection'), '1100');
+  t.equal(flags(named, [scores]), '0111');
+  t.equal(flags({ ...named, tool: 'SSIM' }, [scores]), '0101', 'the named tool stays');
+  t.equal(flags(named, [{ kind: 'missing_analysis', region: 'car', distortions: ['Blurs'] }]), '0100');
+  t.equal(flags(named, [distortions]), '1100');
+  t.equal(flags(named, [scores, distortions]), '1111', 'several gaps');
   t.equal(
-    flags(named, `${REPLAN_REASONS.toolScores('car')}; ${REPLAN_REASONS.distortions('car')}`),
-    '1111',
-    'several reasons',
+    flags(named, [{ kind: 'contradicted_tool', region: 'car', tool: 'NIQE' }]),
+    '0111',
+    'other tools, the same distortions',
   );
-  t.equal(flags(named, REPLAN_REASONS.contradiction('car')), '0111', 'other tools, the same distortions');
-  t.equal(flags(named, 'No reason provided'), '1111', 'unknown reasons turn everything on');
+  t.equal(flags({ objects: ['tool box'], distortions: blur }, [{ ...distortions, region: 'tool box' }]), '1100');
+  t.end();
+});
+
+t.test("a model's own reason is searched for what is missing", (t) => {
+  const named = { ...car, distortions: { car: ['Blurs'] } } as const;
+  t.equal(flags(named, [], 'Missing tool scores for the car'), '0111');
+  t.equal(flags(named, [], '[Iteration 1] Missing distortion detection'), '1100');
+  t.equal(flags(named, [], 'The severity of the blur is unknown'), '0100');
+  t.equal(flags(named, [], 'Analysis and tools disagree'), '0111', 'other tools, the same distortions');
+  t.equal(flags(named, [], 'No reason provided'), '1111', 'an unknown reason turns everything on');
+  t.equal(flags(named, [], null), '1111', 'so does none');
   t.equal(
-    flags({ objects: ['tool box'], distortions: blur }, REPLAN_REASONS.distortions('tool box')),
+    flags(named, [{ kind: 'missing_distortions', region: 'car' }], 'and there are no tool scores'),
+    '1111',
+    'added to the gaps',
+  );
+  t.equal(
+    flags({ objects: ['tool box'], distortions: blur }, [], 'Missing distortions for tool box region'),
     '1100',
-    "an object's name is no reason",
+    "an object's name is not a reason",
   );
   t.end();
 });

@@ -1,4 +1,4 @@
-// The replanning loop's rules on their own: the conditional edge, its log lines, the counting and the history.
+// The replanning loop's rules: the conditional edge, its log lines, the count and the history.
 import t from 'tap';
 import type { AgenticIQAState } from '../../../../schemas/pipeline/state.ts';
 import {
@@ -97,7 +97,7 @@ t.test('a summarizer that asks on every iteration is reported as a possible logi
 // Scenario: replanning-logic / Increment iteration_count on replan
 // Scenario: replanning-logic / Append to replan_history
 // Scenario: summarizer-state-models / Append replan reasons to history
-t.test('a request is counted and worded with its iteration', async (t) => {
+t.test('a request is counted and formatted with its iteration', async (t) => {
   t.strictSame(recordReplanRequest({}, 'Missing tool scores for vehicle region'), {
     iteration_count: 1,
     replan_history: ['[Iteration 1] Missing tool scores for vehicle region'],

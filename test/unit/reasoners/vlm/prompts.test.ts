@@ -19,7 +19,7 @@ const ALL = { detection: true, analysis: true, selection: true, boxes: true };
 const digest = (...texts: string[]) => createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 12);
 
 // Scenario: planner-design / Prompt Template Management
-t.test('every field of the plan and every rule is told', async (t) => {
+t.test('the planner prompt has every field of the plan and every category', async (t) => {
   for (const field of [
     'query_type',
     'query_scope',
@@ -39,16 +39,16 @@ t.test('every field of the plan and every rule is told', async (t) => {
   const prompt = plannerPrompt(
     {
       input: { query: 'Is it?', image_path: '/spool/secret', reference_path: null, prior_context: { earlier: 1 } },
-      choices: ['yes'],
+      question: { query: 'Is it?', choices: ['yes'] },
       replan: null,
     },
     registry.rows,
   );
   t.match(prompt, /"question": "Is it\?"[\s\S]*"earlier": 1[\s\S]*"BRISQUE"/);
-  t.notMatch(prompt, /spool/, 'no path leaves the house');
+  t.notMatch(prompt, /spool/, 'no path is sent to a model');
 });
 
-t.test('the executor is told only what it is asked for', async (t) => {
+t.test('the executor prompt has only the requested parts', async (t) => {
   for (const word of [...DISTORTION_CATEGORIES, ...SEVERITIES]) t.ok(executorSystem(ALL).includes(word), word);
   t.notMatch(executorSystem({ ...ALL, selection: false, boxes: false }), /selected_tools|boxes/);
   const prompt = executorPrompt(ALL, {
@@ -58,7 +58,7 @@ t.test('the executor is told only what it is asked for', async (t) => {
     hasReference: false,
     tools: registry.rows.filter(({ type }) => type === 'NR'),
   });
-  t.notMatch(prompt, /SSIM/, 'no tool that cannot be run');
+  t.notMatch(prompt, /SSIM/, 'only tools that can be run');
 });
 
 t.test('three modes of the summarizer', async (t) => {
@@ -72,7 +72,7 @@ t.test('three modes of the summarizer', async (t) => {
   );
 });
 
-t.test('another wording needs another version: answers are cached by it', async (t) => {
+t.test('a change of wording needs a new version: answers are cached by it', async (t) => {
   t.same(
     {
       planner: [PLANNER_PROMPT_VERSION, digest(PLANNER_SYSTEM)],
@@ -86,6 +86,6 @@ t.test('another wording needs another version: answers are cached by it', async 
         ),
       ],
     },
-    { planner: ['1', 'bb4b6c96418b'], executor: ['2', '55da7da91334'], summarizer: ['1', '6a1d61a75a4d'] },
+    { planner: ['2', '7c5eca2bd9ba'], executor: ['3', '0bfd8b6cb57d'], summarizer: ['2', '5ddee9504c55'] },
   );
 });

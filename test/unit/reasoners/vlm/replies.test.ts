@@ -1,4 +1,4 @@
-// What a model says and how it is read: case and known synonyms are mended and told, everything else is refused.
+// How model replies are read: case and known synonyms are repaired and reported, everything else is rejected.
 import t from 'tap';
 import { examinationSchema, readExamination } from '../../../../src/reasoners/vlm/executor/reply.ts';
 import { planSchema, readPlan } from '../../../../src/reasoners/vlm/planner/reply.ts';
@@ -9,7 +9,7 @@ import { registry } from '../../../support/run.ts';
 
 const SITUATION = { hasReference: false, replan: null };
 
-t.test('a plan in another case, with an alias for a tool: read as meant, each repair told', async (t) => {
+t.test('a plan in another case, with an alias for a tool: read as meant, each repair is reported', async (t) => {
   const repairs: string[] = [];
   const plan = readPlan(
     {
@@ -34,7 +34,7 @@ t.test('a plan in another case, with an alias for a tool: read as meant, each re
     required_tool: 'BRISQUE',
     reference_mode: 'No-Reference',
   });
-  for (const told of [
+  for (const expected of [
     /"iqa" read as "IQA"/,
     /query_scope/,
     /"EXPLICIT"/,
@@ -43,12 +43,12 @@ t.test('a plan in another case, with an alias for a tool: read as meant, each re
     /"brisque" read as "BRISQUE"/,
   ])
     t.ok(
-      repairs.some((what) => told.test(what)),
-      String(told),
+      repairs.some((what) => expected.test(what)),
+      String(expected),
     );
 });
 
-t.test('"none" is no tool; a tool that is not there is refused', async (t) => {
+t.test('"none" means no tool; an unknown tool is rejected', async (t) => {
   const repairs: string[] = [];
   for (const word of ['', 'None', ' null ', 'n/a'])
     t.equal(
@@ -72,39 +72,42 @@ t.test("the provider's schema of a plan lists the tools", async (t) => {
   t.match(
     toProviderSchema(planSchema([])),
     { properties: { required_tool: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
-    'no empty list: providers refuse it',
+    'no empty list: providers reject it',
   );
 });
 
-t.test('a selection in lower case is read and told; infinite, endless and foreign things are refused', async (t) => {
-  const parts = { detection: true, analysis: true, selection: true, boxes: true };
-  const lists = { objects: ['Global'], tools: ['NIQE', 'BRISQUE'] };
-  const schema = examinationSchema(parts, lists);
-  const repairs: string[] = [];
-  const read = (change: object) =>
-    readExamination({ ...MERGED_ANSWER, ...change }, schema, lists, registry, (what) => {
-      repairs.push(what);
-    });
-  t.match(read({ selected_tools: [{ object: 'global', distortion: 'noise', tool: 'niqe' }] }).selected_tools, [
-    { object: 'Global', distortion: 'Noise', tool: 'NIQE' },
-  ]);
-  t.ok(repairs.includes('"niqe" read as "NIQE"'), repairs.join('; '));
-  t.throws(
-    () => read({ selected_tools: [{ object: 'Global', distortion: 'Noise', tool: 'SSIM' }] }),
-    /SSIM/,
-    'of the registry, but not of the list',
-  );
-  t.throws(
-    () => read(JSON.parse('{"boxes":[{"object":"Global","left":1e999,"top":0,"right":9,"bottom":9}]}') as object),
-    /\/boxes\/0\/left/,
-  );
-  t.throws(
-    () => read({ distortion_analysis: Array.from({ length: 501 }, () => MERGED_ANSWER.distortion_analysis[0]) }),
-    /\/distortion_analysis/,
-  );
-});
+t.test(
+  'a selection in lower case is read and reported; infinite numbers, endless lists and unlisted tools are rejected',
+  async (t) => {
+    const parts = { detection: true, analysis: true, selection: true, boxes: true };
+    const lists = { objects: ['Global'], tools: ['NIQE', 'BRISQUE'] };
+    const schema = examinationSchema(parts, lists);
+    const repairs: string[] = [];
+    const read = (change: object) =>
+      readExamination({ ...MERGED_ANSWER, ...change }, schema, lists, registry, (what) => {
+        repairs.push(what);
+      });
+    t.match(read({ selected_tools: [{ object: 'global', distortion: 'noise', tool: 'niqe' }] }).selected_tools, [
+      { object: 'Global', distortion: 'Noise', tool: 'NIQE' },
+    ]);
+    t.ok(repairs.includes('"niqe" read as "NIQE"'), repairs.join('; '));
+    t.throws(
+      () => read({ selected_tools: [{ object: 'Global', distortion: 'Noise', tool: 'SSIM' }] }),
+      /SSIM/,
+      'in the registry, but not in the list',
+    );
+    t.throws(
+      () => read(JSON.parse('{"boxes":[{"object":"Global","left":1e999,"top":0,"right":9,"bottom":9}]}') as object),
+      /\/boxes\/0\/left/,
+    );
+    t.throws(
+      () => read({ distortion_analysis: Array.from({ length: 501 }, () => MERGED_ANSWER.distortion_analysis[0]) }),
+      /\/distortion_analysis/,
+    );
+  },
+);
 
-t.test('the label of an option, in the ways models write it; an article is no label', async (t) => {
+t.test('the label of an option, in the ways models write it; an article is not a label', async (t) => {
   const form = {
     mode: 'multiple_choice' as const,
     options: [
@@ -134,11 +137,11 @@ t.test('the label of an option, in the ways models write it; an article is no la
     '"B"',
   ])
     t.equal(read(text), 'B', text);
-  for (const text of ['A blurry picture', 'a little motion blur', 'A, B', 'D', 'because', 'A2', ''])
+  for (const text of ['A blurry image', 'a little motion blur', 'A, B', 'D', 'because', 'A2', ''])
     t.throws(() => read(text), /\/final_answer/, text);
 });
 
-t.test('endless texts are refused', async (t) => {
+t.test('endless texts are rejected', async (t) => {
   const form = { mode: 'explanation' as const, options: [], declaresProbabilities: false };
   t.throws(
     () =>

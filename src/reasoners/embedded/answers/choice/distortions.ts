@@ -1,16 +1,22 @@
-// Multiple choice among distortions: "Which flaw is worst? A. Blur B. Noise", sides of one, degrees of one, and their denials.
+// Answers a multiple choice among distortions, their variants, their degrees and their absence.
 import { DISTORTION_CATEGORIES, type DistortionCategory } from '../../../../../schemas/vocabulary.ts';
-import type { Choice } from './choose.ts';
-import { degreeOf } from './degrees.ts';
-import { isEqual } from './comparison.ts';
-import { narrow, rankFindings, type Judged } from '../../findings/ranking.ts';
-import { findRemark, fits, naming, type Claim, type ReadOption } from './options.ts';
-import { list, nameFinding } from '../text/names.ts';
-import type { Verdict } from '../yes-no.ts';
+import { readDegree } from './degrees.ts';
+import { isTie } from './comparison.ts';
+import { rankFindings, restrictToVariants, type RankedFinding } from '../../findings/ranking.ts';
+import {
+  chooseBestFit,
+  filterNamingDistortions,
+  findRemark,
+  type Choice,
+  type Claim,
+  type ReadOption,
+} from './options.ts';
+import { joinWords, nameFinding } from '../text/names.ts';
+import type { Verdict } from '../verdict.ts';
 
-export function amongDistortions(choice: Choice): Verdict | null {
+export function chooseAmongDistortions(choice: Choice): Verdict | null {
   const { options, relevant, stem } = choice;
-  const named = naming(options);
+  const named = filterNamingDistortions(options);
   if (
     named.length === 0 ||
     relevant.length === 0 ||
@@ -18,80 +24,83 @@ export function amongDistortions(choice: Choice): Verdict | null {
   )
     return null;
   const complaints = named.filter(({ claims }) => claims.every(({ praises }) => !praises));
-  if (new Set(named.flatMap(({ claims }) => claims.map(({ category }) => axisOf(category)))).size === 1) {
-    return tellSidesApart(complaints) ? byClaims(choice, named) : alongOneAxis(choice, named);
+  if (new Set(named.flatMap(({ claims }) => claims.map(({ category }) => toAxis(category)))).size === 1) {
+    return nameDifferentVariants(complaints) ? chooseByClaims(choice, named) : chooseAlongAxis(choice, named);
   }
-  return ASKS_FOR_LEAST.test(stem) ? leastOf(choice, complaints) : byClaims(choice, named);
+  return ASKS_FOR_LEAST.test(stem) ? chooseLeast(choice, complaints) : chooseByClaims(choice, named);
 }
 
 const ASKS_FOR_LEAST =
   /\b(least|weakest|lowest|smallest|not (present|visible|apparent|there|affected|seen|found)|absent|isn't|is not|NOT|does not|doesn't)\b/;
 
-/** Blur and lack of sharpness are one thing said twice. */
-const axisOf = (category: DistortionCategory): string => (category === 'Sharpness' ? 'Blurs' : category);
+/** Blur and lack of sharpness are the same property. */
+const toAxis = (category: DistortionCategory): string => (category === 'Sharpness' ? 'Blurs' : category);
 
-/** "A. Too dark B. Too bright": one distortion, and the options name different sides of it. */
-function tellSidesApart(complaints: readonly ReadOption[]): boolean {
-  const sides = new Set(complaints.flatMap(({ claims }) => claims.map(({ side }) => side)));
-  return complaints.length > 1 && sides.size > 1 && !sides.has(null);
+/** "A. Too dark B. Too bright": the options name different variants of one distortion. */
+function nameDifferentVariants(complaints: readonly ReadOption[]): boolean {
+  const variants = new Set(complaints.flatMap(({ claims }) => claims.map(({ variant }) => variant)));
+  return complaints.length > 1 && variants.size > 1 && !variants.has(null);
 }
 
-interface Weighed {
+interface ScoredOption {
   option: ReadOption;
-  /** What the evidence says of each claim. */
-  items: { claim: Claim; item: Judged }[];
+  items: { claim: Claim; item: RankedFinding }[];
   agreement: number;
 }
 
-/** Each option by how much of it is true: what is there speaks for who complains of it and against who denies it, by its strength. */
-function byClaims(choice: Choice, named: readonly ReadOption[]): Verdict | null {
+/** The option whose claims the findings support most: a finding counts by its strength for a complaint and against praise. */
+function chooseByClaims(choice: Choice, named: readonly ReadOption[]): Verdict | null {
   const { options, rules, relevant, stem } = choice;
-  const weighed = named
-    .map((option) => weigh(option, relevant))
+  const scored = named
+    .map((option) => scoreOption(option, relevant))
     .filter(({ items }) => items.length > 0)
     .toSorted((a, b) => b.agreement - a.agreement);
-  const best = weighed[0];
+  const best = scored[0];
   if (!best) return null;
   const shown = rankFindings(
-    weighed.flatMap(({ items }) => items.map(({ item }) => item)).filter(({ rank }) => rank > 0),
+    scored.flatMap(({ items }) => items.map(({ item }) => item)).filter(({ rank }) => rank > 0),
   );
   const all = findRemark(options, 'all') ?? findRemark(options, 'equal');
-  const complaining = weighed.filter(({ items }) => items.every(({ claim }) => !claim.praises));
-  if (all && complaining.length > 1 && areAlike(complaining, SUPERLATIVE.test(stem) || all.remark === 'equal')) {
+  const complaining = scored.filter(({ items }) => items.every(({ claim }) => !claim.praises));
+  if (
+    all &&
+    complaining.length > 1 &&
+    areEquallyVisible(complaining, SUPERLATIVE.test(stem) || all.remark === 'equal')
+  ) {
     return {
       answer: all.letter,
-      because: `The evidence shows ${list([...new Set(shown.map((item) => nameFinding(item, rules)))])}.`,
+      reason: `The measurements show ${joinWords([...new Set(shown.map((item) => nameFinding(item, rules)))])}.`,
     };
   }
   const none = findRemark(options, 'none');
   if (best.agreement <= 0) {
-    if (none) return { answer: none.letter, because: 'None of the distortions named is clearly visible.' };
+    if (none) return { answer: none.letter, reason: 'None of the named flaws is clearly visible.' };
     return {
       answer: best.option.letter,
-      because: `None of the options is clearly visible; "${best.option.text}" comes closest.`,
+      reason: `None of the options is clearly visible; "${best.option.text}" comes closest.`,
     };
   }
-  return fits(best.option);
+  return chooseBestFit(best.option);
 }
 
 const SUPERLATIVE = /\b(worst|most|main(ly)?|strongest|dominant|primary|worse|biggest|chief(ly)?)\b/i;
 
-/** For "both": with a superlative only a tie, otherwise that all of them show. */
-function areAlike(complaining: readonly Weighed[], mustTie: boolean): boolean {
+/** Whether "both" is right: with a superlative only for a tie, otherwise if all of them are visible. */
+function areEquallyVisible(complaining: readonly ScoredOption[], mustTie: boolean): boolean {
   const items = complaining.flatMap(({ items: own }) => own.map(({ item }) => item)).filter(({ rank }) => rank > 0);
   const [first, last] = [items[0], items.at(-1)];
   if (items.length < complaining.length || !first || !last) return false;
-  return !mustTie || isEqual(first, last);
+  return !mustTie || isTie(first, last);
 }
 
-function weigh(option: ReadOption, relevant: readonly Judged[]): Weighed {
+function scoreOption(option: ReadOption, relevant: readonly RankedFinding[]): ScoredOption {
   const items = option.claims.flatMap((claim) => {
     const own = relevant.filter(({ type }) => type === claim.category);
-    const [item] = claim.side === null ? own : narrow(own, new Map([[claim.category, claim.side]]));
+    const [item] = claim.variant === null ? own : restrictToVariants(own, new Map([[claim.category, claim.variant]]));
     return item ? [{ claim, item }] : [];
   });
   const agreement = items.reduce((sum, { claim, item }) => {
-    // An order of its own among equals, so that one function decides what is worse.
+    // The small term keeps the order of `relevant` among equals.
     const strength =
       Math.max(item.rank, item.strength ?? 0) -
       relevant.indexOf(relevant.find(({ type }) => type === item.type) ?? item) * 1e-3;
@@ -106,19 +115,19 @@ function weigh(option: ReadOption, relevant: readonly Judged[]): Weighed {
   return { option, items, agreement: items.length > 0 ? agreement : -Infinity };
 }
 
-function leastOf({ relevant }: Choice, complaints: readonly ReadOption[]): Verdict | null {
+function chooseLeast({ relevant }: Choice, complaints: readonly ReadOption[]): Verdict | null {
   for (const item of relevant.toReversed()) {
     const option = complaints.find(({ claims }) => claims.some(({ category }) => category === item.type));
-    if (option) return fits(option);
+    if (option) return chooseBestFit(option);
   }
   return null;
 }
 
-/** "A. Very sharp B. Slightly blurry C. Very blurry": all options speak of one property, so the nearest degree of it is right. */
-function alongOneAxis({ options, relevant, request }: Choice, named: readonly ReadOption[]): Verdict | null {
-  const axis = axisOf(named[0]?.claims[0]?.category ?? 'Blurs');
-  const worst = relevant.find(({ type }) => axisOf(type) === axis);
-  // Looked for and not among what was found: there is none of it.
+/** "A. Very sharp B. Slightly blurry C. Very blurry": all options are degrees of one property; the nearest is right. */
+function chooseAlongAxis({ options, relevant, request }: Choice, named: readonly ReadOption[]): Verdict | null {
+  const axis = toAxis(named[0]?.claims[0]?.category ?? 'Blurs');
+  const worst = relevant.find(({ type }) => toAxis(type) === axis);
+  // Examined but not found means none of it.
   const rank = worst?.rank ?? 0;
   const same =
     findRemark(options, request.plan.reference_mode === 'Full-Reference' ? 'equal' : 'none') ??
@@ -128,10 +137,10 @@ function alongOneAxis({ options, relevant, request }: Choice, named: readonly Re
     same &&
     !named.some(({ claims, text }) => claims.some(({ praises }) => praises) && !/\b(\w+er|more|less)\b/i.test(text))
   )
-    return fits(same);
+    return chooseBestFit(same);
   const distances = named.map((option) =>
     Math.abs(
-      degreeOf(
+      readDegree(
         option.text,
         option.claims.some(({ praises }) => praises),
       ) -
@@ -139,5 +148,5 @@ function alongOneAxis({ options, relevant, request }: Choice, named: readonly Re
     ),
   );
   const option = named[distances.indexOf(Math.min(...distances))];
-  return option ? fits(option) : null;
+  return option ? chooseBestFit(option) : null;
 }

@@ -1,20 +1,40 @@
-// Part of multiple choice: what each answer option says, clause by clause, so that the evidence can be held against it.
+// Reads what each answer option of a multiple choice claims, clause by clause.
+import type { QualityScore } from '../../../../../schemas/responses/assessment.ts';
 import type { DistortionCategory } from '../../../../../schemas/vocabulary.ts';
+import type { SummaryRequest } from '../../../reasoner.ts';
+import type { RankedFinding } from '../../findings/ranking.ts';
+import type { SeverityRules } from '../../findings/severity-rules.ts';
 import type { AnswerOption } from '../../query/answer-options.ts';
-import type { Verdict } from '../yes-no.ts';
-import { understandQuery, type Vocabulary } from '../../query/parse-query.ts';
+import type { ParsedQuery, QueryParser } from '../../query/parse-query.ts';
+import type { Verdict } from '../verdict.ts';
+
+export interface ChoiceEvidence {
+  request: SummaryRequest;
+  /** Findings about the distortions that the question names, worst first. */
+  relevant: readonly RankedFinding[];
+  score: QualityScore | null;
+  parser: QueryParser;
+  rules: SeverityRules;
+}
+
+export interface Choice extends ChoiceEvidence {
+  options: readonly ReadOption[];
+  parsed: ParsedQuery;
+  /** The question without its options. */
+  stem: string;
+}
 
 export interface Claim {
   category: DistortionCategory;
-  /** The side that it means ("underexposure"), or null for the whole. */
-  side: string | null;
-  /** Whether it says that the distortion is absent ("sharp", "no noise"). */
+  /** "underexposure", or null for the category as a whole. */
+  variant: string | null;
+  /** Whether it claims that the distortion is absent ("sharp", "no noise"). */
   praises: boolean;
-  /** False for a name alone ("the brightness"), which neither praises nor complains. */
+  /** False for a bare name ("the brightness"), which neither praises nor complains. */
   judges: boolean;
 }
 
-/** Options that speak of the other options, or of not knowing. */
+/** Options about the other options ("none of these"), or about not knowing. */
 export type Remark = 'none' | 'all' | 'equal' | 'unsure';
 
 export interface ReadOption extends AnswerOption {
@@ -22,7 +42,7 @@ export interface ReadOption extends AnswerOption {
   remark: Remark | null;
 }
 
-const REMARKS: readonly [Remark, RegExp][] = [
+const REMARK_PATTERNS: readonly [Remark, RegExp][] = [
   [
     'unsure',
     /^((i )?(can ?not|can't|do not|don't) (be )?(tell|told|say|said|know|judged?|determined?)|not sure|unsure|unknown|impossible to|not enough)\b/i,
@@ -42,31 +62,32 @@ const REMARKS: readonly [Remark, RegExp][] = [
   ],
 ];
 
-export function readOptions(options: readonly AnswerOption[], vocabulary: Vocabulary): ReadOption[] {
+export function readOptions(options: readonly AnswerOption[], parser: QueryParser): ReadOption[] {
   return options.map((option) => {
-    const remark = REMARKS.find(([, words]) => words.test(option.text))?.[0] ?? null;
-    return { ...option, claims: readClaims(option.text, vocabulary), remark };
+    const remark = REMARK_PATTERNS.find(([, words]) => words.test(option.text))?.[0] ?? null;
+    return { ...option, claims: readClaims(option.text, parser), remark };
   });
 }
 
-/** "Sharp but noisy" makes two claims; a negation reaches to the end of its clause only. */
-export function readClaims(text: string, vocabulary: Vocabulary): Claim[] {
+/** "Sharp but noisy" makes two claims; a negation applies only within its clause. */
+export function readClaims(text: string, parser: QueryParser): Claim[] {
   return text.split(/\b(?:but|and|yet|while|although|though|with)\b|[,;/]/i).flatMap((clause) => {
-    const { distortions, sides, polarity } = understandQuery(clause, vocabulary);
+    const { distortions, variants, polarity } = parser.parseText(clause);
     const judgement = { praises: polarity === 'asks_for_virtue', judges: polarity !== null };
     return [...new Set(Object.values(distortions ?? {}).flat())].map((category) => ({
       category,
-      side: sides.get(category) ?? null,
+      variant: variants.get(category) ?? null,
       ...judgement,
     }));
   });
 }
 
-/** The findings that follow in the answer say why. */
-export const fits = ({ letter, text }: AnswerOption): Verdict => ({ answer: letter, because: `"${text}" fits best.` });
+export const chooseBestFit = ({ letter, text }: AnswerOption): Verdict => ({
+  answer: letter,
+  reason: `"${text}" fits best.`,
+});
 
-/** Options that name distortions. */
-export const naming = (options: readonly ReadOption[]): ReadOption[] =>
+export const filterNamingDistortions = (options: readonly ReadOption[]): ReadOption[] =>
   options.filter(({ claims }) => claims.length > 0);
 
 export const findRemark = (options: readonly ReadOption[], remark: Remark): ReadOption | undefined =>

@@ -1,107 +1,107 @@
-// What a distortion does to a picture and what would help: the part of an explanation that no measurement can word.
+// Says what a visible distortion does to the image and what would help.
 import type { DistortionCategory } from '../../../../../schemas/vocabulary.ts';
-import type { Judged } from '../../findings/ranking.ts';
+import type { RankedFinding } from '../../findings/ranking.ts';
 
-interface Consequence {
-  /** What it does while slight or moderate, and once severe or extreme. */
-  does: readonly [mild: string, strong: string];
-  improve: string;
+interface Advice {
+  /** Effect while slight or moderate, and once severe or extreme. */
+  effect: readonly [mild: string, strong: string];
+  remedy: string;
 }
 
-export function effectOf(item: Judged): string | null {
+/** Without a full stop; null where nothing is visible. */
+export function describeEffect(item: RankedFinding): string | null {
   if (item.rank === 0) return null;
-  const {
-    does: [mild, strong],
-  } = consequenceOf(item);
-  return `${item.rank >= 3 ? strong : mild}.`;
+  const [mild, strong] = findAdvice(item).effect;
+  return item.rank >= 3 ? strong : mild;
 }
 
-export function remedyOf(item: Judged): string | null {
-  return item.rank === 0 ? null : `${consequenceOf(item).improve}.`;
+/** Without a full stop; null where nothing is visible. */
+export function describeRemedy(item: RankedFinding): string | null {
+  return item.rank === 0 ? null : findAdvice(item).remedy;
 }
 
-const consequenceOf = ({ side, type }: Judged): Consequence =>
-  (side === null ? undefined : BY_SIDE[side]) ?? BY_CATEGORY[type];
+const findAdvice = ({ variant, type }: RankedFinding): Advice =>
+  (variant === null ? undefined : ADVICE_BY_VARIANT[variant]) ?? ADVICE_BY_CATEGORY[type];
 
-const BY_CATEGORY: Record<DistortionCategory, Consequence> = {
+const ADVICE_BY_CATEGORY: Record<DistortionCategory, Advice> = {
   Blurs: {
-    does: ['Fine detail looks soft', 'Fine detail is lost and edges are smeared'],
-    improve: 'A steadier or better focused shot would help most; sharpening can only mask it',
+    effect: ['fine detail looks soft', 'fine detail is lost and edges are smeared'],
+    remedy: 'A steadier or better focused shot would help most; sharpening can only hide it',
   },
   Sharpness: {
-    does: ['Edges and textures lack some crispness', 'Edges and textures have lost their crispness'],
-    improve: 'A better focused shot would help most; sharpening afterwards brings back only a little',
+    effect: ['edges and textures lack some crispness', 'edges and textures have lost their crispness'],
+    remedy: 'A better focused shot would help most; sharpening afterwards brings back only a little',
   },
   Compression: {
-    does: ['Edges and smooth areas show traces of coding', 'Fine texture is gone and edges are ragged'],
-    improve: 'Only a copy saved at a higher quality would help: what compression dropped cannot be brought back',
+    effect: ['edges and smooth areas show marks of compression', 'fine texture is gone and edges are ragged'],
+    remedy: 'Only a copy saved at a higher quality would help: detail removed by compression cannot be restored',
   },
   Noise: {
-    does: ['Smooth areas look grainy', 'Grain covers fine detail'],
-    improve: 'More light or a lower ISO would avoid it; denoising would reduce it',
+    effect: ['smooth areas look grainy', 'grain covers fine detail'],
+    remedy: 'More light or a lower ISO would avoid it; denoising would reduce it',
   },
   'Brightness change': {
-    does: ['Some tones are too dark or too bright', 'Detail is lost in tones that are far too dark or too bright'],
-    improve: 'A corrected exposure would help most; tone curves can do some of it afterwards',
+    effect: ['some areas are too dark or too bright', 'detail is lost in areas that are far too dark or too bright'],
+    remedy: 'A corrected exposure would help most; editing the brightness afterwards helps a little',
   },
   Contrast: {
-    does: ['Tones are not well separated', 'Tones run into each other'],
-    improve: 'Adjusting levels or the tone curve would help',
+    effect: ['light and dark areas are poorly separated', 'light and dark areas run into each other'],
+    remedy: 'Adjusting the levels or the tone curve would help',
   },
   'Color distortions': {
-    does: ['Colours look a little off', 'Colours look wrong'],
-    improve: 'Correcting white balance and saturation would help',
+    effect: ['colours look a little off', 'colours look wrong'],
+    remedy: 'Correcting the white balance and the saturation would help',
   },
 };
 
-/** By the side as the lexicon calls it. */
-const BY_SIDE: Readonly<Record<string, Consequence>> = {
+/** Keys are the variants' names in configs/lexicon.yaml. */
+const ADVICE_BY_VARIANT: Readonly<Record<string, Advice>> = {
   'motion blur': {
-    does: ['Detail is smeared along one direction', 'Shapes are smeared along one direction and fine detail is lost'],
-    improve: 'A shorter exposure or a steadier camera would avoid it',
+    effect: ['detail is smeared in one direction', 'shapes are smeared in one direction and fine detail is lost'],
+    remedy: 'A shorter exposure or a steadier camera would avoid it',
   },
   'over-sharpening': {
-    does: ['Edges have thin halos', 'Edges have broad halos and look artificial'],
-    improve: 'Less sharpening would remove it',
+    effect: ['edges have thin halos', 'edges have broad halos and look artificial'],
+    remedy: 'Less sharpening would remove it',
   },
   blocking: {
-    does: ['Block edges can be seen in smooth areas', 'The picture breaks up into blocks and fine texture is gone'],
-    improve: BY_CATEGORY.Compression.improve,
+    effect: ['small squares are visible in smooth areas', 'the image breaks up into squares and fine texture is gone'],
+    remedy: ADVICE_BY_CATEGORY.Compression.remedy,
   },
   'colour noise': {
-    does: ['Smooth areas show coloured speckles', 'Coloured speckles cover fine detail'],
-    improve: 'Denoising the colours would remove most of it',
+    effect: ['smooth areas show coloured speckles', 'coloured speckles cover fine detail'],
+    remedy: 'Denoising the colours would remove most of it',
   },
   'stray pixels': {
-    does: ['Single pixels stick out', 'Stray pixels catch the eye before anything else'],
-    improve: 'A median filter would remove most of them',
+    effect: ['single dots stand out', 'stray dots are the first thing one notices'],
+    remedy: 'A median filter would remove most of them',
   },
   underexposure: {
-    does: ['Shadows hold little detail', 'Shadows swallow most of the detail'],
-    improve: 'A longer exposure would help most; lifting the shadows afterwards brings up noise',
+    effect: ['dark areas show little detail', 'most detail is lost in the dark'],
+    remedy: 'A longer exposure would help most; brightening dark areas afterwards also brings out noise',
   },
   overexposure: {
-    does: ['Bright areas hold little detail', 'Bright areas are washed out and their detail is gone'],
-    improve: 'A shorter exposure would help: what is burnt out cannot be brought back',
+    effect: ['bright areas show little detail', 'bright areas are washed out and their detail is gone'],
+    remedy: 'A shorter exposure would help: areas burnt out to white cannot be restored',
   },
   'low contrast': {
-    does: ['The picture looks flat', 'The picture looks grey and hazy'],
-    improve: 'Stretching the levels would help',
+    effect: ['the image looks flat', 'the image looks grey and hazy'],
+    remedy: 'Stretching the levels would help',
   },
   'excessive contrast': {
-    does: ['Shadows and lights lose detail', 'Shadows and lights are cut off'],
-    improve: 'A softer tone curve or softer light would help',
+    effect: ['dark and bright areas lose detail', 'dark areas are pure black and bright areas pure white'],
+    remedy: 'A softer tone curve or softer light would help',
   },
   undersaturation: {
-    does: ['Colours look pale', 'Hardly any colour is left'],
-    improve: 'Raising the saturation would help',
+    effect: ['colours look pale', 'hardly any colour is left'],
+    remedy: 'Raising the saturation would help',
   },
   oversaturation: {
-    does: ['Colours look exaggerated', 'Colours glow and lose their nuances'],
-    improve: 'Lowering the saturation would help',
+    effect: ['colours look exaggerated', 'colours are so strong that fine shades are lost'],
+    remedy: 'Lowering the saturation would help',
   },
   'colour cast': {
-    does: ['Neutral tones take on a tint', 'All tones are tinted'],
-    improve: 'Correcting the white balance would remove most of it',
+    effect: ['grey and white areas have a tint', 'the whole image has a tint'],
+    remedy: 'Correcting the white balance would remove most of it',
   },
 };

@@ -1,117 +1,143 @@
-// Words against numbers: generated evidence, every form of question, and not one word that the evidence does not bear out.
+// The wording of answers: exact texts for typical cases, and properties that hold for random evidence.
 import t from 'tap';
-import { PLACES, type Finding, type QualityScore } from '../../../../../schemas/responses/assessment.ts';
-import type { ExecutorOutput } from '../../../../../schemas/pipeline/executor.ts';
+import type { Finding, QualityScore } from '../../../../../schemas/responses/assessment.ts';
 import {
   DISTORTION_CATEGORIES,
   GLOBAL,
   LEVELS,
-  SEVERITIES,
   type DistortionCategory,
   type Severity,
 } from '../../../../../schemas/vocabulary.ts';
-import { projectRoot } from '../../../../../src/config/config.ts';
-import { fuse, levelOf } from '../../../../../src/pipeline/rules/fusion.ts';
-import { judge, rankFindings, rankOf } from '../../../../../src/reasoners/embedded/findings/ranking.ts';
-import { asSentence, nounOf } from '../../../../../src/reasoners/embedded/answers/text/names.ts';
-import { createEmbeddedReasoner } from '../../../../../src/reasoners/embedded/reasoner.ts';
-import { loadSeverityRules } from '../../../../../src/reasoners/embedded/findings/severity-rules.ts';
-import type { SummaryRequest } from '../../../../../src/reasoners/reasoner.ts';
-import { WHOLE_PICTURE } from '../../../../../src/tools/evidence/source.ts';
-import { createChance, type Random } from '../../../../support/random.ts';
-import { registry } from '../../../../support/run.ts';
-import { GLOBAL_PLAN } from '../../../../support/scripted-reasoner.ts';
-import { VOCABULARY } from '../../../../support/lexicon.ts';
+import { fuse } from '../../../../../src/pipeline/rules/fusion.ts';
+import { asSentence } from '../../../../../src/reasoners/embedded/answers/text/names.ts';
+import { ask, buildEvidence, buildFinding, type AskOptions } from '../../../../support/embedded-reasoner.ts';
+import { buildToolLog, generateEvidence, type RandomEvidence } from '../../../../support/random-evidence.ts';
+import { createChance } from '../../../../support/random.ts';
 
-const rules = loadSeverityRules(projectRoot());
-const reasoner = createEmbeddedReasoner({ lexicon: VOCABULARY.lexicon, rules, registry });
-const signal = new AbortController().signal;
-
-type StrongFinding = Finding & { strength: number };
-interface Evidence {
-  findings: StrongFinding[];
-  gathered: ExecutorOutput;
-  score: QualityScore | null;
+/** One analysed distortion with its finding. */
+function buildCase(finding: Pick<Finding, 'distortion' | 'severity'> & Partial<Finding>, explanation: string) {
+  const evidence = {
+    ...buildEvidence({}, null),
+    distortion_analysis: { [GLOBAL]: [{ type: finding.distortion, severity: finding.severity, explanation }] },
+  };
+  return { evidence, findings: [buildFinding(finding)] };
 }
 
-/** Severities, sides, places, scores and intervals at random, of the distortions given. */
-function generate(random: Random, categories: readonly DistortionCategory[], detected: boolean): Evidence {
-  const findings = categories.map((distortion): StrongFinding => {
-    const strength = random.between(0, 5);
-    const severity = SEVERITIES[Math.min(4, Math.floor(strength))] as Severity;
-    const own = [...new Set(rules.categories.get(distortion)?.indicators.flatMap(({ shows }) => shows ?? []))];
-    const lead = own.length > 0 && random.chance(0.6) ? random.pick(own) : null;
-    return {
-      object_name: GLOBAL,
-      distortion,
-      severity,
-      strength,
-      confidence: 0.8,
-      measurements: { edge_width_px: 3.14, missing: null },
-      sides: Object.fromEntries(own.map((side) => [side, side === lead ? severity : 'none'])),
-      place: random.chance(0.5)
-        ? { where: random.pick(PLACES), grid: Array.from({ length: 9 }, () => random.next()), map: 'edge_width_px' }
-        : null,
-    };
-  });
-  const value = random.chance(0.9) ? random.between(1, 5) : null;
-  const fused = fuse(value === null ? null : { mean: value, spread: null }, null, 1);
-  const spread = random.between(0, 1);
-  const score = fused && {
-    ...fused,
-    interval: random.chance(0.6) ? [Math.max(1, fused.value - spread), Math.min(5, fused.value + spread)] : null,
-  };
-  const gathered: ExecutorOutput = {
-    distortion_set: detected ? { [GLOBAL]: [...categories] } : null,
-    selected_tools: null,
-    distortion_analysis: {
-      [GLOBAL]: findings.map(({ distortion: type, severity, measurements }) => ({
-        type,
-        severity,
-        explanation: `Edges are ${measurements['edge_width_px'] ?? ''} px wide; sharp photos have 1.5 to 2.6.`,
-      })),
-    },
-    quality_scores: value === null ? null : { [GLOBAL]: { [categories[0] ?? 'Noise']: ['NIQE', value] } },
-    tool_logs:
-      value === null
-        ? []
-        : [
-            {
-              tool_name: 'NIQE',
-              object_name: GLOBAL,
-              distortion: 'Noise',
-              raw_score: 5.4321,
-              normalized_score: value,
-              execution_time: 0,
-              fallback: false,
-              error: null,
-              timestamp: '2026-01-01T00:00:00.000Z',
-            },
-          ],
-  };
-  return { findings, gathered, score };
-}
+const scoreOf = (value: number, level: QualityScore['level'], interval: [number, number] | null): AskOptions => {
+  const fused = fuse({ mean: value, spread: null }, null, 1);
+  return { fuse: () => fused && { ...fused, value, level, interval } };
+};
 
-async function ask(query: string, { findings, gathered, score }: Evidence, changes: Partial<SummaryRequest> = {}) {
-  const { output } = await reasoner.summarize(
-    {
-      query,
-      choices: [],
-      plan: GLOBAL_PLAN,
-      evidence: gathered,
-      regions: [WHOLE_PICTURE],
-      findings,
-      gaps: [],
-      ungrounded: [],
-      fuse: () => score,
-      ...changes,
-    },
-    signal,
+t.test('a rating starts with the level and the score', async (t) => {
+  const { evidence, findings } = buildCase(
+    { distortion: 'Blurs', severity: 'moderate' },
+    'Edges are 5.6 pixels wide; in sharp photos 1.5 to 2.6.',
   );
-  return output;
-}
+  const measured = {
+    ...evidence,
+    quality_scores: { [GLOBAL]: { Blurs: ['NIQE', 2.301] as [string, number] } },
+    tool_logs: [buildToolLog({ raw_score: 5.43219, normalized_score: 2.301 })],
+  };
+  const options = { ...scoreOf(2.276, 'Poor', [1.518, 3.0449]), findings };
+  t.match(await ask('Rate this photo.', measured, options), {
+    final_answer: 'Poor',
+    quality_reasoning:
+      'The quality is poor: 2.28 out of 5. The score comes from NIQE (5.432, which corresponds to 2.30); its 80 % interval is 1.52 to 3.04. ' +
+      'Moderate blur. Edges are 5.6 pixels wide; in sharp photos 1.5 to 2.6.',
+  });
+});
 
-const OPEN = [
+t.test('the level word follows the unrounded score', async (t) => {
+  const evidence = buildEvidence({}, null);
+  const text = async (value: number, level: QualityScore['level']) =>
+    (await ask('Rate this photo.', evidence, scoreOf(value, level, null))).quality_reasoning;
+  t.equal(await text(2.499, 'Poor'), 'The quality is poor: 2.50 out of 5.');
+  t.equal(await text(2.675, 'Fair'), 'The quality is fair: 2.68 out of 5.');
+  t.equal(await text(3, 'Fair'), 'The quality is fair: 3.00 out of 5.');
+});
+
+t.test('an explanation names the flaw, its place, its effect, its measurement and a remedy', async (t) => {
+  const { evidence, findings } = buildCase(
+    {
+      distortion: 'Noise',
+      severity: 'severe',
+      place: { where: 'left', grid: [1, 0, 0, 1, 0, 0, 1, 0, 0], map: 'noise' },
+    },
+    'The noise in smooth areas is 14.9 of 255 brightness levels; clean photos stay below 1.5.',
+  );
+  const expected =
+    'Severe noise, strongest on the left: grain covers fine detail. The noise in smooth areas is 14.9 of 255 brightness levels; ' +
+    'clean photos stay below 1.5. More light or a lower ISO would avoid it; denoising would reduce it.';
+  for (const [query, final_answer] of [
+    ["What's wrong with this image?", 'Severe noise'],
+    ['Is it noisy?', 'Yes: severe noise'],
+    ['Where is the noise?', 'Severe noise, strongest on the left'],
+    ['How can I improve this image?', 'More light or a lower ISO would avoid it; denoising would reduce it'],
+  ] as const)
+    t.match(await ask(query, evidence, { findings }), { final_answer, quality_reasoning: expected }, query);
+  t.match(await ask('Where is the noise?', evidence, { findings: [] }), {
+    final_answer: 'Severe noise',
+    quality_reasoning: /^No local map shows where the noise is\. Severe noise: grain covers fine detail\./,
+  });
+});
+
+t.test('an absent flaw is named, and a low score beside it is pointed out', async (t) => {
+  const named = buildCase({ distortion: 'Blurs', severity: 'none' }, 'Edges are 2.0 pixels wide');
+  t.match(await ask('Is it blurry?', named.evidence, { ...scoreOf(1.62, 'Poor', null), findings: named.findings }), {
+    final_answer: 'No: no visible blur',
+    quality_reasoning:
+      'No visible blur. Edges are 2.0 pixels wide. The quality is poor: 1.62 out of 5. Something that the question did not ask about lowers the score.',
+  });
+  const detected = { ...named.evidence, distortion_set: { [GLOBAL]: ['Blurs' as const] } };
+  const options = { ...scoreOf(1.62, 'Poor', null), findings: named.findings };
+  t.match(await ask('Describe the flaws.', detected, options), {
+    final_answer: 'No flaw stands out, but the overall quality is poor',
+    quality_reasoning:
+      'No flaw stands out. Edges are 2.0 pixels wide. The quality is poor: 1.62 out of 5. None of the measured distortions explains the low score.',
+  });
+});
+
+t.test('a good score beside a severe flaw is not praise', async (t) => {
+  const { evidence, findings } = buildCase(
+    {
+      distortion: 'Contrast',
+      severity: 'severe',
+      variants: { 'low contrast': 'severe', 'excessive contrast': 'none' },
+    },
+    'The brightness range covers 70 of 255 levels; most photos cover 170 to 246.',
+  );
+  const { quality_reasoning } = await ask('Rate it.', evidence, { ...scoreOf(4.11, 'Good', null), findings });
+  t.equal(
+    quality_reasoning,
+    'The quality is good: 4.11 out of 5. Severe lack of contrast. The brightness range covers 70 of 255 levels; most photos cover 170 to 246. ' +
+      'The score does not reflect the severe lack of contrast; rely on the measurement instead.',
+  );
+});
+
+t.test('a failed tool and its replacement are named', async (t) => {
+  const evidence = {
+    ...buildEvidence({}, null),
+    tool_logs: [
+      buildToolLog({ tool_name: 'LPIPS', raw_score: null, normalized_score: null, error: 'The tool timed out' }),
+      buildToolLog({ fallback: true }),
+    ],
+  };
+  t.equal(
+    (await ask('Rate it.', evidence, scoreOf(3, 'Fair', null))).quality_reasoning,
+    'The quality is fair: 3.00 out of 5. LPIPS failed (The tool timed out); NIQE was used instead.',
+  );
+});
+
+t.test('texts of a model end with a full stop', async (t) => {
+  t.strictSame(['Grain all over', ' Grain. ', 'Grain!', 'It says "blur."'].map(asSentence), [
+    'Grain all over.',
+    'Grain.',
+    'Grain!',
+    'It says "blur."',
+  ]);
+});
+
+const OPEN_QUESTIONS = [
   'How is the overall quality of this image?',
   'Rate the quality of this photo.',
   "What's wrong with this image?",
@@ -120,7 +146,7 @@ const OPEN = [
   'Is this a bad photo?',
   'How much is it degraded?',
   'Describe the flaws.',
-  'Where are the distortions?',
+  'Where are the artifacts?',
   'How can I improve this image?',
   'Which distortions does it have?',
   'blargh fnord?',
@@ -134,277 +160,90 @@ const OPEN = [
   'Where is the blur?',
   'Does it lack contrast?',
 ];
-const CHOICES: string[][] = [
-  ['Excellent', 'Good', 'Fair', 'Poor', 'Bad'],
-  ['Blur', 'Noise', 'Compression artifacts', 'Overexposure'],
-  ['Yes', 'No'],
-  ['1-2', '2-3', '3-4', '4-5'],
-  ['Blur', 'Noise', 'None of the above'],
-  ['Sharp', 'Slightly blurry', 'Very blurry'],
-  ['Too dark', 'Too bright', 'Just right'],
-  ['Sharp but noisy', 'Blurry but clean', 'Blurry and noisy'],
-  ['Very', 'Fairly', 'Not'],
-];
 
-t.test('whatever a model wrote ends before the next sentence begins', async (t) => {
-  t.strictSame(['Grain all over', ' Grain. ', 'Grain!', 'It says "blur."'].map(asSentence), [
-    'Grain all over.',
-    'Grain.',
-    'Grain!',
-    'It says "blur."',
-  ]);
-});
+/** The nouns that stand for a category or one of its variants in an answer. */
+const NOUNS: Record<DistortionCategory, Record<string, string>> = {
+  Blurs: { '': 'blur', 'motion blur': 'motion blur' },
+  'Color distortions': {
+    '': 'colour problems',
+    undersaturation: 'undersaturation',
+    oversaturation: 'oversaturation',
+    'colour cast': 'colour cast',
+  },
+  Compression: { '': 'compression artefacts', blocking: 'block artefacts' },
+  Noise: { '': 'noise', 'colour noise': 'colour noise', 'stray pixels': 'salt-and-pepper noise' },
+  'Brightness change': { '': 'exposure problems', underexposure: 'underexposure', overexposure: 'overexposure' },
+  Sharpness: { '': 'lack of sharpness', 'over-sharpening': 'over-sharpening' },
+  Contrast: { '': 'contrast problems', 'low contrast': 'lack of contrast', 'excessive contrast': 'excess contrast' },
+};
 
-t.test('no word without evidence, no sentence out of shape', async (t) => {
+t.test('random evidence: no claim without evidence, and every sentence is well formed', async (t) => {
   const random = createChance(6);
   const faults: string[] = [];
   for (let round = 0; round < 30; round += 1) {
-    for (const query of OPEN) {
+    for (const query of OPEN_QUESTIONS) {
       const categories = random.some(DISTORTION_CATEGORIES, 1 + random.below(4));
-      const evidence = generate(random, categories, random.chance(0.5));
-      const output = await ask(query, evidence);
-      for (const fault of faultsOf(output, evidence))
+      const generated = generateEvidence(random, categories, random.chance(0.5));
+      const { evidence, findings, score } = generated;
+      const output = await ask(query, evidence, { findings, fuse: () => score });
+      for (const fault of findFaults(output, generated))
         faults.push(`${query} → ${output.final_answer} | ${output.quality_reasoning}: ${fault}`);
-    }
-    for (const choices of CHOICES) {
-      const evidence = generate(random, DISTORTION_CATEGORIES, false);
-      const output = await ask('Which of these is most fitting for the quality of this image?', evidence, { choices });
-      const letters = choices.map((_, index) => String.fromCharCode(65 + index));
-      if (output.final_answer !== 'Unable to determine' && !letters.includes(output.final_answer))
-        faults.push(`${choices.join()} → ${output.final_answer}`);
-      for (const fault of faultsOf(output, evidence))
-        faults.push(`${choices.join()} → ${output.final_answer} | ${output.quality_reasoning}: ${fault}`);
     }
   }
   t.strictSame(faults.slice(0, 5), [], `${faults.length} faults`);
 });
 
-function faultsOf(
+function findFaults(
   { final_answer, quality_reasoning, used_evidence }: Awaited<ReturnType<typeof ask>>,
-  { findings, gathered, score }: Evidence,
+  { findings, evidence, score }: RandomEvidence,
 ): string[] {
   const text = `${final_answer}. ${quality_reasoning}`;
-  const judged = judge({ evidence: gathered, findings });
   const faults: string[] = [];
-  if (/undefined|NaN|null|Infinity|\[object|\{|\}| {2}| [.,;:]|\.\.|;\.|,\./.test(text)) faults.push('out of shape');
+  if (/undefined|NaN|null|Infinity|\[object|\{|\}| {2}| [.,;:]|\.\.|;\.|,\./.test(text)) faults.push('malformed');
   for (const sentence of quality_reasoning.split(/(?<=[.!?])\s+/))
     if (!/^["\p{Lu}\d]/u.test(sentence) || !/[.!?]$/.test(sentence)) faults.push(`not a sentence: ${sentence}`);
-  if (!/^["\p{Lu}\d]/u.test(final_answer)) faults.push('the answer begins small');
-  const told = /The quality is (\w+), (\d\.\d\d) of 5(?: \(80 % interval (\d\.\d) to (\d\.\d))?/.exec(
-    quality_reasoning,
-  );
-  if ((told === null) !== (score === null)) faults.push('score told without one, or kept back');
-  if (told && score) {
-    if (told[1] !== score.level.toLowerCase() || levelOf(Number(told[2])) !== score.level) faults.push('another level');
-    if ((told[3] !== undefined) !== (score.interval !== null)) faults.push('the interval is not told');
-    if (told[3] !== undefined && !(Number(told[3]) <= Number(told[2]) && Number(told[2]) <= Number(told[4])))
-      faults.push('an interval without its score');
+  if (!/^["\p{Lu}\d]/u.test(final_answer)) faults.push('the answer begins in lower case');
+  const quoted = /The quality is (\w+): (\d\.\d\d) out of 5\./.exec(quality_reasoning);
+  if ((quoted === null) !== (score === null)) faults.push('a score without evidence, or none');
+  if (quoted && score) {
+    if (quoted[1] !== score.level.toLowerCase()) faults.push('another level');
+    if (Math.abs(Number(quoted[2]) - score.value) > 0.005) faults.push('another score');
+    const interval = /its 80 % interval is (\d\.\d\d) to (\d\.\d\d)/i.exec(quality_reasoning);
+    if ((interval === null) !== (score.interval === null)) faults.push('an interval without evidence, or none');
   }
-  for (const [, level] of text.matchAll(/(?:overall|The) quality is (\w+)/g))
-    if (level !== score?.level.toLowerCase()) faults.push(`level ${level ?? ''}`);
-  if (LEVELS.some((level) => final_answer === level) && final_answer !== score?.level)
-    faults.push('answers with another level');
-  // Every distortion that is named with a severity has that severity: as a whole, or on the side that is named.
-  const severities = new Map(
-    judged.flatMap((item) => [
-      [nounOf(item, rules), item.severity] as const,
-      [nounOf({ ...item, side: null }, rules), item.severity] as const,
-      ...Object.entries(item.sides).map(([side, severity]) => [nounOf({ ...item, side }, rules), severity] as const),
-    ]),
-  );
-  for (const [noun, severity] of severities) {
+  if (LEVELS.some((level) => final_answer === level) && final_answer !== score?.level) faults.push('another level');
+  for (const [noun, severities] of listSeverities(findings))
     for (const [, word] of text.matchAll(
-      new RegExp(`\\b(no visibl[ey]|slight|moderate|severe|extreme)(?:ly)? ${noun}\\b`, 'gi'),
+      new RegExp(`\\b(no visible|slight|moderate|severe|extreme) ${noun}\\b`, 'gi'),
     )) {
-      const said = /^no/i.test(word ?? '') ? 'none' : word?.toLowerCase();
-      if (said !== severity) faults.push(`${said ?? ''} ${noun} where it is ${severity}`);
+      const said = /^no/i.test(word ?? '') ? 'none' : (word?.toLowerCase() as Severity);
+      if (!severities.has(said)) faults.push(`${said} ${noun} where it is ${[...severities].join()}`);
     }
-  }
-  const places = new Set(judged.flatMap(({ place, rank }) => (place && rank > 0 ? [place.where] : [])));
+  const places = new Set(findings.flatMap(({ place, severity }) => (place && severity !== 'none' ? place.where : [])));
   for (const [, where] of text.matchAll(
     /(?:strongest|most visible) (?:in the|at the|on the|towards the) (upper left|upper right|lower left|lower right|top|bottom|left|right|centre|edges)/g,
-  )) {
+  ))
     if (!places.has(where as 'top')) faults.push(`a place that no map shows: ${where ?? ''}`);
-  }
-  const severe = judged.some(({ rank }) => rank >= 3);
-  if (severe && /No distortion stands out|Nothing of what was asked/.test(text) && gathered.distortion_set !== null)
-    faults.push('praises what is severe');
-  const used = used_evidence as {
-    distortion_analysis: unknown[];
-    quality_score: number | null;
-    measurements: unknown[];
-  };
+  const isSevere = findings.some(({ severity }) => severity === 'severe' || severity === 'extreme');
+  if (isSevere && /No flaw stands out/.test(text) && evidence.distortion_set !== null) faults.push('ignores a flaw');
+  const used = used_evidence as { distortion_analysis: unknown[]; quality_score: unknown; measurements: unknown[] };
   if (
-    used.distortion_analysis.length !== judged.length ||
+    used.distortion_analysis.length !== findings.length ||
     used.quality_score !== (score?.value ?? null) ||
-    used.measurements.length !== judged.length
+    used.measurements.length !== findings.length
   )
-    faults.push('used_evidence is not what was used');
+    faults.push('used_evidence is incomplete');
   return faults;
 }
 
-t.test('yes and no never praise what is severe nor blame what is absent', async (t) => {
-  const random = createChance(7);
-  const questions: [string, DistortionCategory, 'flaw' | 'virtue'][] = [
-    ['Is this image blurry?', 'Blurs', 'flaw'],
-    ['Is it in focus?', 'Blurs', 'virtue'],
-    ['Is it noisy?', 'Noise', 'flaw'],
-    ['Is it noise-free?', 'Noise', 'virtue'],
-    ['Is it sharp?', 'Sharpness', 'virtue'],
-  ];
-  for (let round = 0; round < 40; round += 1) {
-    for (const [query, category, kind] of questions) {
-      const evidence = generate(random, [category], false);
-      const rank = rankOf(evidence.findings[0]?.severity ?? 'none');
-      const expected = kind === 'flaw' ? ['No', 'Slightly', 'Yes', 'Yes', 'Yes'] : ['Yes', 'Mostly', 'No', 'No', 'No'];
-      const { final_answer } = await ask(query, evidence);
-      t.equal(final_answer.split(':')[0], expected[rank], `${query} ${evidence.findings[0]?.severity ?? ''}`);
-    }
-  }
-});
-
-const OPTIONS: Partial<Record<DistortionCategory, string>> = {
-  Blurs: 'Blur',
-  Noise: 'Noise',
-  Compression: 'JPEG artifacts',
-  Contrast: 'Contrast problems',
-  'Color distortions': 'Colour errors',
-};
-
-t.test('the worst flaw is the one that rankFindings puts first, whatever the order of the options', async (t) => {
-  const random = createChance(8);
-  for (let round = 0; round < 150; round += 1) {
-    const categories = random.some(Object.keys(OPTIONS) as DistortionCategory[], 2 + random.below(3));
-    const evidence = generate(random, categories, false);
-    const shuffled = categories.toSorted(() => random.next() - 0.5);
-    const worst = rankFindings(evidence.findings)[0];
-    const { final_answer, quality_reasoning } = await ask('Which distortion is worst?', evidence, {
-      choices: shuffled.map((category) => OPTIONS[category] ?? ''),
-    });
-    const chosen = shuffled[final_answer.charCodeAt(0) - 65];
-    if (worst && worst.severity !== 'none')
-      t.equal(
-        chosen,
-        worst.distortion,
-        JSON.stringify(evidence.findings.map(({ distortion, strength }) => [distortion, strength])),
-      );
-    else t.match(quality_reasoning, /None of the options is clearly visible/);
-  }
-});
-
-t.test('a number is found in its range, on the scale of the options', async (t) => {
-  const random = createChance(9);
-  for (let round = 0; round < 60; round += 1) {
-    const evidence = generate(random, ['Noise'], true);
-    if (!evidence.score) continue;
-    const { value } = evidence.score;
-    const five = await ask(
-      'What is the quality score of this image? A. 1 to 2 B. 2 to 3 C. 3 to 4 D. 4 to 5',
-      evidence,
-    );
-    t.equal(five.final_answer, 'ABCD'[Math.min(3, Math.ceil(value) - 2)], String(value));
-    const hundred = await ask('What quality score out of 100 would you give?', evidence, {
-      choices: ['below 25', '25-50', '50-75', 'above 75'],
-    });
-    t.equal(hundred.final_answer, 'ABCD'[Math.max(0, Math.ceil(value) - 2)], String(value));
-  }
-});
-
-const only = (
-  severities: Partial<Record<DistortionCategory, Severity>>,
-  sides: Record<string, Severity> = {},
-  score: number | null = 3,
-): Evidence => {
-  const fused = fuse(score === null ? null : { mean: score, spread: null }, null, 1);
-  const entries = Object.entries(severities) as [DistortionCategory, Severity][];
-  return {
-    score: fused && score !== null ? { ...fused, value: score, level: levelOf(score) } : null,
-    findings: entries.map(([distortion, severity]) => ({
-      object_name: GLOBAL,
-      distortion,
-      severity,
-      strength: rankOf(severity),
-      confidence: 0.9,
-      measurements: {},
-      sides,
-      place: null,
-    })),
-    gathered: {
-      distortion_set: null,
-      selected_tools: null,
-      tool_logs: [],
-      quality_scores: null,
-      distortion_analysis: {
-        [GLOBAL]: entries.map(([type, severity]) => ({ type, severity, explanation: 'It was measured.' })),
-      },
-    },
-  };
-};
-
-t.test('multiple choice as people write it', async (t) => {
-  const cases: [string, Evidence, string][] = [
-    ['How sharp is it? A. Very B. Fairly C. Not', only({ Sharpness: 'none' }), 'A'],
-    ['How sharp is it? A. Very B. Fairly C. Not', only({ Sharpness: 'slight' }), 'B'],
-    ['How sharp is it? A. Very B. Fairly C. Not', only({ Sharpness: 'severe' }), 'C'],
-    ['How noisy is it? A. Not at all B. Slightly C. Very', only({ Noise: 'slight' }), 'B'],
-    ['Which flaw is worst? A. Blur B. Noise C. None of the above', only({ Blurs: 'none', Noise: 'none' }), 'C'],
-    [
-      'Which flaws does it show? A. Blur B. Noise C. Both D. Neither',
-      only({ Blurs: 'severe', Noise: 'moderate' }),
-      'C',
-    ],
-    ['Which flaw is worst? A. Blur B. Noise C. Both', only({ Blurs: 'severe', Noise: 'moderate' }), 'A'],
-    [
-      'Which is true? A. Sharp but noisy B. Blurry but noise-free C. Blurry and noisy',
-      only({ Sharpness: 'none', Blurs: 'none', Noise: 'severe' }),
-      'A',
-    ],
-    [
-      'Which is true? A. Sharp but noisy B. Blurry but noise-free C. Blurry and noisy',
-      only({ Sharpness: 'severe', Blurs: 'severe', Noise: 'none' }),
-      'B',
-    ],
-    [
-      'Which is true? A. Sharp but noisy B. Blurry but noise-free C. Blurry and noisy',
-      only({ Sharpness: 'severe', Blurs: 'severe', Noise: 'severe' }),
-      'C',
-    ],
-    ['Which is true? A. There is no noise B. There is noise', only({ Noise: 'none' }), 'A'],
-    ['Which is true? A. There is no noise B. There is noise', only({ Noise: 'severe' }), 'B'],
-    ['Which distortion is least visible? A. Blur B. Noise', only({ Blurs: 'severe', Noise: 'slight' }), 'B'],
-    [
-      'How is the exposure? A. Too dark B. Just right C. Too bright',
-      only({ 'Brightness change': 'none' }, { underexposure: 'none', overexposure: 'none' }),
-      'B',
-    ],
-    [
-      'How is the exposure? A. Too dark B. Just right C. Too bright',
-      only({ 'Brightness change': 'severe' }, { underexposure: 'none', overexposure: 'severe' }),
-      'C',
-    ],
-    [
-      'How is the contrast? A. Low B. Normal C. High',
-      only({ Contrast: 'moderate' }, { 'low contrast': 'moderate', 'excessive contrast': 'none' }),
-      'A',
-    ],
-    [
-      'How is the contrast? A. Low B. Normal C. High',
-      only({ Contrast: 'none' }, { 'low contrast': 'none', 'excessive contrast': 'none' }),
-      'B',
-    ],
-    ['Is it blurry? A. Yes B. Slightly C. No', only({ Blurs: 'slight' }), 'B'],
-    ['The image is blurry. A. True B. False', only({ Blurs: 'severe' }), 'A'],
-    ['How is the quality? A. Excellent B. Good', only({ Noise: 'none' }, {}, 1.2), 'B'],
-    ['How would you rate the quality? A. 1 star B. 3 stars C. 5 stars', only({ Noise: 'none' }, {}, 4.8), 'C'],
-  ];
-  for (const [query, evidence, letter] of cases) {
-    const { final_answer, quality_reasoning } = await ask(query, evidence);
-    t.equal(
-      final_answer,
-      letter,
-      `${query} ${JSON.stringify(evidence.findings.map(({ severity }) => severity))}: ${quality_reasoning}`,
-    );
-  }
-  const { quality_reasoning } = await ask('How is the quality? A. Excellent B. Good', only({ Noise: 'none' }, {}, 1.2));
-  t.match(quality_reasoning, /no option fits that well/, 'it is said when no option fits');
-});
+/** For each noun the severities that an answer may give it: that of the whole distortion, or of the variant. */
+function listSeverities(findings: readonly Finding[]): Map<string, Set<Severity>> {
+  return new Map(
+    findings.flatMap(({ distortion, severity, variants }) =>
+      Object.entries(NOUNS[distortion]).map(([variant, noun]) => [
+        noun,
+        new Set([severity, ...(variants[variant] ? [variants[variant]] : [])]),
+      ]),
+    ),
+  );
+}

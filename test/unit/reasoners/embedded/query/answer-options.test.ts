@@ -21,7 +21,7 @@ t.test('the usual layouts', (t) => {
   t.end();
 });
 
-t.test('what is said to the assistant is no option', (t) => {
+t.test('an instruction to the assistant is not an option', (t) => {
   t.strictSame(found('Q?\nA. Blur\nB. Noise\nAnswer with the letter.'), ['A=Blur', 'B=Noise']);
   t.strictSame(found('Q? (A) Blur (B) Noise. Please answer with one letter.'), ['A=Blur', 'B=Noise']);
   t.end();

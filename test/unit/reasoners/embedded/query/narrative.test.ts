@@ -1,11 +1,11 @@
-// The story around a question: its things are no objects, unless the question is about them; and the planner is less sure than without it.
+// Stories around a question: their things are not its objects unless the question refers to them, and they lower the confidence.
 import t from 'tap';
-import { understandQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
+import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
 import { VOCABULARY } from '../../../../support/lexicon.ts';
 
-const understand = (query: string) => understandQuery(query, VOCABULARY);
+const parse = (query: string) => parseQuery(query, VOCABULARY);
 
-t.test('who speaks, how the picture was made and where it goes are not asked about', (t) => {
+t.test('the question is not about the speaker, the circumstances or the purpose', (t) => {
   const stories = [
     'My sister says this is too dark. Is it?',
     'Someone in the office claims that it is blurry. Right?',
@@ -20,11 +20,11 @@ t.test('who speaks, how the picture was made and where it goes are not asked abo
     'My phone changed the colours. Are they natural?',
     'Is there noise in the image in the confirmation mail?',
   ];
-  for (const query of stories) t.strictSame(understand(query).objects, [], query);
+  for (const query of stories) t.strictSame(parse(query).objects, [], query);
   t.end();
 });
 
-t.test('what is told of is asked about where the story blames it or the question comes back to it', (t) => {
+t.test('the question is about a thing that the story judges or a pronoun refers to', (t) => {
   const expected: [string, string[]][] = [
     ['My sister says the dog is blurry. Is she right?', ['dog']],
     ['I think the sky looks kind of purple. Is that so?', ['sky']],
@@ -38,38 +38,38 @@ t.test('what is told of is asked about where the story blames it or the question
     ['Focus on the tower: any noise?', ['tower']],
     ['Look at the number on the jersey. Is it blurry?', ['number on the jersey']],
   ];
-  for (const [query, objects] of expected) t.strictSame(understand(query).objects, objects, query);
+  for (const [query, objects] of expected) t.strictSame(parse(query).objects, objects, query);
   t.strictSame(
-    understand('Focus on the tower: any noise?').distortions,
+    parse('Focus on the tower: any noise?').distortions,
     { tower: ['Noise'] },
-    'to focus on something is no question about focus',
+    '"focus on" is not a question about focus',
   );
-  t.strictSame(understand('Is the focus on the tower right?').distortions, { tower: ['Blurs'] });
+  t.strictSame(parse('Is the focus on the tower right?').distortions, { tower: ['Blurs'] });
   t.end();
 });
 
-t.test('words of the story do not make a question of taste one of quality, nor the other way round', (t) => {
-  t.equal(
-    understand('We are looking for a cover for our album. Does this one have the right mood?').queryType,
-    'Other',
-  );
-  t.equal(understand('I feel it is a bit soft. Is it blurry?').queryType, 'IQA');
-  t.equal(understand('The pictures come out foggy. What do you see in this one?').queryType, 'IQA');
-  t.equal(understand('What do you see?').queryType, 'Other');
-  t.strictSame(understand('Read the text on the billboard.'), {
-    ...understand('Read the text on the billboard.'),
+t.test('words of the story do not decide whether a question is about quality or taste', (t) => {
+  t.equal(parse('We are looking for a cover for our album. Does this one have the right mood?').queryType, 'Other');
+  t.equal(parse('I feel it is a bit soft. Is it blurry?').queryType, 'IQA');
+  t.equal(parse('The pictures come out foggy. What do you see in this one?').queryType, 'IQA');
+  t.equal(parse('What do you see?').queryType, 'Other');
+  t.strictSame(parse('Read the text on the billboard.'), {
+    ...parse('Read the text on the billboard.'),
     queryType: 'Other',
     objects: ['text on the billboard'],
   });
   t.end();
 });
 
-t.test('a story makes less sure', (t) => {
-  const [bare, told, longer] = [
+t.test('a story lowers the confidence', (t) => {
+  const [bare, story, longer] = [
     'Is it blurry?',
     'I took this at a wedding. Is it blurry?',
     'I took this at a wedding. My sister held the lamp. Is it blurry?',
-  ].map((query) => understand(query).confidence);
-  t.ok((told ?? 1) < (bare ?? 0) && (longer ?? 1) < (told ?? 0), `${String(bare)} ${String(told)} ${String(longer)}`);
+  ].map((query) => parse(query).confidence);
+  t.ok(
+    (story ?? 1) < (bare ?? 0) && (longer ?? 1) < (story ?? 0),
+    `${String(bare)} ${String(story)} ${String(longer)}`,
+  );
   t.end();
 });

@@ -1,9 +1,9 @@
 // Tools are found by whole names, longest first, and never in ordinary words.
 import t from 'tap';
-import { understandQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
+import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
 import { VOCABULARY } from '../../../../support/lexicon.ts';
 
-const toolIn = (query: string) => understandQuery(query, VOCABULARY).tool;
+const findTool = (query: string) => parseQuery(query, VOCABULARY).tool;
 
 t.test('names and aliases, whatever the case', (t) => {
   const expected: [string, string][] = [
@@ -24,7 +24,7 @@ t.test('names and aliases, whatever the case', (t) => {
     ['MAD score', 'MAD'],
     ['use the panel metric', 'Fusion'],
   ];
-  for (const [query, name] of expected) t.equal(toolIn(query), name, query);
+  for (const [query, name] of expected) t.equal(findTool(query), name, query);
   t.end();
 });
 
@@ -43,18 +43,18 @@ t.test('ordinary text names no tool', (t) => {
     'Is the haar cut visible?',
     'What is the noise score?',
   ];
-  for (const query of queries) t.equal(toolIn(query), null, query);
+  for (const query of queries) t.equal(findTool(query), null, query);
   t.end();
 });
 
 t.test('a tool that is refused is not required', (t) => {
-  t.equal(toolIn('Use VSI instead of SSIM.'), 'VSI');
-  t.equal(toolIn('Do not use SSIM, use VSI.'), 'VSI');
-  t.equal(toolIn("Rate it, but don't use LPIPS."), null);
+  t.equal(findTool('Use VSI instead of SSIM.'), 'VSI');
+  t.equal(findTool('Do not use SSIM, use VSI.'), 'VSI');
+  t.equal(findTool("Rate it, but don't use LPIPS."), null);
   t.end();
 });
 
-t.test('the words of a tool are no distortion', (t) => {
-  t.equal(understandQuery('What is the peak signal-to-noise ratio?', VOCABULARY).distortions, null);
+t.test('the words of a tool name are not a distortion', (t) => {
+  t.equal(parseQuery('What is the peak signal-to-noise ratio?', VOCABULARY).distortions, null);
   t.end();
 });

@@ -1,0 +1,2 @@
+export function readImageNodeVersion(): string;
+export function fetchNode(version: string): string;
