@@ -10,7 +10,7 @@ import { createSpool } from '../src/uploads/spool.ts';
 import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
-import { makePicture } from '../test/support/images.ts';
+import { makeImage } from '../test/support/images.ts';
 import { pickQuantile, roundTo2, saveResult } from './save-result.ts';
 
 const ROUNDS = 5;
@@ -23,7 +23,7 @@ await supervisor.started;
 const sidecar = createSidecarClient(supervisor.origin);
 const dir = mkdtempSync(join(tmpdir(), 'iqa-bench-'));
 const spool = await createSpool(dir);
-const request = await formRequest({ image: await makePicture().jpeg({ quality: 90 }).toBuffer() });
+const request = await formRequest({ image: await makeImage().jpeg({ quality: 90 }).toBuffer() });
 
 const stores = ['none', 'sqlite', ...(url ? ['postgres'] : [])];
 const apps = await Promise.all(

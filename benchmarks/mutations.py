@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "sidecar"))
 
 import httpx  # noqa: E402 - after sys.path
 
-from tests.mutations import PATIENCE, Verdict  # noqa: E402
+from tests.mutations import TIMEOUT_S, MutationReport  # noqa: E402
 from tests.sidecar_process import Sidecar  # noqa: E402
 
 WORKERS = 2
@@ -31,7 +31,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         sidecar = Sidecar(Path(folder), "--workers", str(WORKERS))
         try:
-            verdict = send_mutations(sidecar, first, count)
+            report = send_mutations(sidecar, first, count)
             health = sidecar.health()
         finally:
             sidecar.stop()
@@ -40,28 +40,28 @@ def main() -> int:
         "date": date.today().isoformat(),
         "requests": count,
         "first_seed": first,
-        "answers": dict(verdict.answers.most_common()),
-        "failures": verdict.failures[:20],
+        "answers": dict(report.answers.most_common()),
+        "failures": report.failures[:20],
         "workers_replaced": health["workers"]["replaced"],
         "seconds": round(time.monotonic() - started),
     }
     text = json.dumps(result, indent=2)
     (ROOT / "benchmarks" / "results" / f"mutations-{result['date']}.json").write_text(text + "\n")
     print(text)
-    return 1 if verdict.failures or result["workers_replaced"] else 0
+    return 1 if report.failures or result["workers_replaced"] else 0
 
 
-def send_mutations(sidecar: Sidecar, first: int, count: int) -> Verdict:
-    verdict = Verdict()
+def send_mutations(sidecar: Sidecar, first: int, count: int) -> MutationReport:
+    report = MutationReport()
 
     def run(seeds: range) -> None:
-        with httpx.Client(base_url=str(sidecar.client.base_url), timeout=PATIENCE) as client:
+        with httpx.Client(base_url=str(sidecar.client.base_url), timeout=TIMEOUT_S) as client:
             for seed in seeds:
-                verdict.judge(seed, client)
+                report.send(seed, client)
 
     with ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(run, [range(first + index, first + count, WORKERS) for index in range(WORKERS)]))
-    return verdict
+    return report
 
 
 if __name__ == "__main__":

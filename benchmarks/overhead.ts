@@ -9,7 +9,7 @@ import { createSpool } from '../src/uploads/spool.ts';
 import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
-import { makePicture } from '../test/support/images.ts';
+import { makeImage } from '../test/support/images.ts';
 import { pickQuantile, saveResult } from './save-result.ts';
 
 const WARM_UP_REQUESTS = 400;
@@ -45,7 +45,7 @@ async function ask(seed: number): Promise<{ total: number; sidecar: number }> {
 
 const images = await Promise.all(
   Array.from({ length: 8 }, (_, seed) =>
-    makePicture({ seed: seed + 1 })
+    makeImage({ seed: seed + 1 })
       .raw()
       .toBuffer(),
   ),

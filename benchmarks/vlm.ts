@@ -10,7 +10,7 @@ import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../test/support/model-answers.ts';
-import { makePicture } from '../test/support/images.ts';
+import { makeImage } from '../test/support/images.ts';
 import { startProviderDouble, type SeenRequest, type Step } from '../test/support/provider-double.ts';
 import { pickQuantile, roundTo2, saveResult } from './save-result.ts';
 
@@ -42,7 +42,7 @@ const supervisor = superviseSidecar(sidecarCommand(['--workers', '2']), log);
 await supervisor.started;
 const sidecar = createSidecarClient(supervisor.origin);
 const spool = await createSpool(null);
-const base = await makePicture({ seed: 1 }).raw().toBuffer({ resolveWithObject: true });
+const base = await makeImage({ seed: 1 }).raw().toBuffer({ resolveWithObject: true });
 let imageCount = 0;
 
 const merged = await measure('merged', true);

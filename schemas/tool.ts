@@ -74,7 +74,12 @@ export type ToolRow = Static<typeof ToolRow>;
 export const ToolRegistryFile = defineModel(
   'ToolRegistryFile',
   Type.Object(
-    { tools: Type.Array(ToolRow, { minItems: 1, description: 'One row per tool.' }) },
+    {
+      origins: Type.Optional(
+        Type.Record(Type.String(), Type.String(), { description: 'Anchors for repeated origins.' }),
+      ),
+      tools: Type.Array(ToolRow, { minItems: 1, description: 'One row per tool.' }),
+    },
     { additionalProperties: false },
   ),
 );

@@ -8,11 +8,11 @@ import type { PlannerOutput } from '../schemas/pipeline/planner.ts';
 import { projectRoot } from '../src/config/config.ts';
 import { derivePlan } from '../src/pipeline/rules/plan.ts';
 import {
-  computeUncertainty,
   loadConfidenceWeights,
   type ConfidenceWeights,
   type UncertaintyFeatures,
-} from '../src/reasoners/embedded/query/confidence.ts';
+} from '../src/reasoners/embedded/query/confidence-weights.ts';
+import { computeUncertainty } from '../src/reasoners/embedded/query/confidence.ts';
 import { readCommonWordsFile, type CommonWordsFile } from '../src/reasoners/embedded/query/words/common-words.ts';
 import { readLexiconFile, type LexiconFile } from '../src/reasoners/embedded/query/words/lexicon-file.ts';
 import { buildLexicon } from '../src/reasoners/embedded/query/words/lexicon.ts';

@@ -1,4 +1,4 @@
-// `npm run calibrate`: makes the environment of the fits once (.setup/training-env), then fits calibrations to the user's rated pictures.
+// `npm run calibrate`: makes the environment of the fits once (.setup/training-env), then fits calibrations to the user's rated images.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

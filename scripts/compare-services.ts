@@ -26,6 +26,8 @@ interface Difference {
 const RENAMED: [RegExp, string][] = [
   [/\bseen_/g, 'detected_'],
   [/^sides$/, 'variants'],
+  [/^picture$/, 'number'],
+  [/^pictures$/, 'images'],
 ];
 /** Values that are never the same twice, or describe the machine. */
 const VOLATILE_KEYS =

@@ -18,9 +18,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import './load-env.mjs';
+import { takeLock } from './lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamps = join(root, '.setup');
@@ -29,11 +29,10 @@ const venv = join(root, 'sidecar', '.venv');
 const checks = join(stamps, 'checks-env');
 const builds = join(stamps, 'builds');
 const KEPT_BUILDS = 2;
-const LOCK_POLL_MS = 100;
 const options = new Set(process.argv.slice(2));
 
 mkdirSync(stamps, { recursive: true });
-await takeLock();
+await takeLock(stamps, (pid) => say(`waiting for process ${pid}, which is setting up`));
 setUp();
 
 function setUp() {
@@ -68,66 +67,6 @@ function setUp() {
     makeNetworks();
   }
   if (!options.has('--no-build')) build();
-}
-
-/**
- * The lock is a folder that holds one file, named after its owner. Renaming a folder to it succeeds only when the lock is empty or missing,
- * so exactly one process gets it. A stale file is removed by its name, so the file of a live owner is never removed by mistake.
- */
-async function takeLock() {
-  const lock = join(stamps, 'lock');
-  const owner = identifyProcess(process.pid);
-  const candidate = join(stamps, `lock-${owner}`);
-  mkdirSync(candidate, { recursive: true });
-  writeFileSync(join(candidate, owner), '');
-  let isAnnounced = false;
-  while (!tryRename(candidate, lock)) {
-    const [holder] = listFolder(lock);
-    if (holder === undefined) continue;
-    const pid = Number.parseInt(holder);
-    if (identifyProcess(pid) !== holder) {
-      rmSync(join(lock, holder), { force: true });
-      continue;
-    }
-    if (!isAnnounced) say(`waiting for process ${pid}, which is setting up`);
-    isAnnounced = true;
-    await delay(LOCK_POLL_MS);
-  }
-  process.on('exit', () => rmSync(join(lock, owner), { force: true }));
-}
-
-/** Process id and start time, because the system re-uses ids. Null when no such process is running. */
-function identifyProcess(pid) {
-  if (!existsSync('/proc/self/stat')) {
-    const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
-    return stdout?.trim() ? `${pid}-${stdout.trim().replaceAll(/\W+/g, '-')}` : null;
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name, in parentheses, may contain spaces; the state follows it, and 19 fields later the start time.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : `${pid}-${fields[19]}`;
-  } catch {
-    return null;
-  }
-}
-
-function tryRename(from, to) {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    if (['ENOTEMPTY', 'EEXIST'].includes(error.code)) return false;
-    throw error;
-  }
-}
-
-function listFolder(folder) {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** Runs `work` if its result is missing or an input has changed since it last succeeded. */

@@ -1,6 +1,6 @@
-// Runs the unit tests on the Node release of the service's image, Node 24, whichever Node is installed here. Its output is tap's.
+// Runs the unit tests on the Node release of the service's image, Node 24, whichever Node is installed here.
 import { spawnSync } from 'node:child_process';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNode, readImageNodeVersion } from './fetch-node.mjs';
 
@@ -13,15 +13,7 @@ run(
   ['--input-type=module', '--eval', "await import('sharp'); await import('better-sqlite3');"],
   'sharp or libsql does not load',
 );
-run(
-  [join('node_modules', '.bin', 'tap'), '--disable-coverage', '--reporter=terse', ...testFiles()],
-  'the unit tests failed',
-);
-
-function testFiles() {
-  const chosen = process.argv.slice(2);
-  return chosen.length > 0 ? chosen : ['test/unit/**/*.test.ts'];
-}
+run(['scripts/check.mjs', 'unit'], 'the unit tests failed');
 
 function findNode() {
   try {

@@ -8,7 +8,7 @@ const sidecar = join(dirname(dirname(fileURLToPath(import.meta.url))), 'sidecar'
 const venv = join(sidecar, '.venv-pyiqa');
 
 const tier = process.env['IQA_PYIQA_PYTHON'] || makeEnvironment();
-const { status } = run(join(sidecar, '.venv', 'bin', 'python'), ['-m', 'pytest', '-q', 'tier_tests'], {
+const { status } = run(join(sidecar, '.venv', 'bin', 'python'), ['-m', 'pytest', '-q', '-n', '0', 'tier_tests'], {
   IQA_PYIQA_PYTHON: tier,
 });
 process.exit(status ?? 1);

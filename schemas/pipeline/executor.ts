@@ -22,7 +22,7 @@ export const DistortionAnalysis = defineModel(
   ),
   {
     examples: [
-      { type: 'Blurs', severity: 'moderate', explanation: 'Edges are 4.1 px wide; sharp photos have 1.5 to 3.' },
+      { type: 'Blurs', severity: 'moderate', explanation: 'Edges are 4.1 pixels wide; in sharp photos 1.5 to 2.6.' },
     ],
   },
 );
@@ -107,7 +107,13 @@ export const ExecutorOutput = defineModel(
       {
         distortion_set: { Global: ['Noise'] },
         distortion_analysis: {
-          Global: [{ type: 'Noise', severity: 'slight', explanation: 'Noise of 3.1 grey levels in the smooth areas.' }],
+          Global: [
+            {
+              type: 'Noise',
+              severity: 'slight',
+              explanation: 'The noise in smooth areas is 3.1 of 255 brightness levels.',
+            },
+          ],
         },
         selected_tools: { Global: { Noise: 'NIQE' } },
         quality_scores: { Global: { Noise: ['NIQE', 4.1] } },

@@ -45,7 +45,7 @@ export const SummarizerOutput = defineModel(
 );
 export type SummarizerOutput = Static<typeof SummarizerOutput>;
 
-export function normalise(draft: Record<string, unknown>, { warn }: RuleContext): void {
+function normalise(draft: Record<string, unknown>, { warn }: RuleContext): void {
   for (const field of ['final_answer', 'quality_reasoning', 'replan_reason']) {
     const text = draft[field];
     if (typeof text === 'string') draft[field] = text.trim();

@@ -16,7 +16,7 @@ export const RankedImage = Type.Object(
       Type.Integer({ minimum: 1, maximum: MAX_COMPARED }),
       'Rank by score, from 1; null without a score. `pairs` tells whether the distance to the next is significant.',
     ),
-    picture: ImageNumber(position),
+    number: ImageNumber(position),
     id: Type.String({ description: 'Identifier of the assessment of this image.' }),
     image: ImageInfo,
     quality_score: OrNull(QualityScore, 'The fused score with its 80 % interval, or null when there is none.'),
@@ -38,7 +38,7 @@ export type RankedImage = Static<typeof RankedImage>;
 
 export const Pair = Type.Object(
   {
-    pictures: Type.Array(ImageNumber(position), {
+    images: Type.Array(ImageNumber(position), {
       minItems: 2,
       maxItems: 2,
       description: 'The two images, higher score first.',

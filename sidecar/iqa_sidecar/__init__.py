@@ -1,3 +1,3 @@
 """The sidecar: runs image-quality tools in worker processes and answers over HTTP."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

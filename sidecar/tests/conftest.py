@@ -1,4 +1,4 @@
-"""Fixtures: small real images, and a running sidecar that is stopped with its test."""
+"""Fixtures: small images and running sidecars."""
 
 from __future__ import annotations
 

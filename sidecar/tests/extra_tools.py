@@ -22,8 +22,8 @@ def sleep_long(_pair: Pair, _wants_map: bool) -> Result:
     return Result(1.0)
 
 
-def wait_at_the_gate(_pair: Pair, _wants_map: bool) -> Result:
-    """Ends when the test says so: what happens meanwhile depends on no clock."""
+def wait_for_gate(_pair: Pair, _wants_map: bool) -> Result:
+    """Ends when the test opens the gate, so that tests need no timing."""
     _leave_mark("gate")
     for _ in range(6000):
         if (Path(os.environ[MARKS]) / "gate-opened").exists():
@@ -73,7 +73,7 @@ def report_process(_pair: Pair, _wants_map: bool) -> Result:
 
 
 def _leave_mark(name: str) -> int:
-    """Counts the calls in a file, which a killed process leaves behind."""
+    """Counts the calls in a file, which remains when the process is killed."""
     with (Path(os.environ[MARKS]) / name).open("a+") as file:
         file.write(f"{os.getpid()}\n")
         file.seek(0)
@@ -94,7 +94,7 @@ TOOLS = {
     for name, score in {
         "SLOW": sleep_long,
         "BRIEF": sleep_briefly,
-        "GATE": wait_at_the_gate,
+        "GATE": wait_for_gate,
         "DIE": die,
         "DIE-ONCE": die_once,
         "FAIL": fail,

@@ -1,4 +1,4 @@
-"""Images and distortions that the tests generate, the same on every machine: no photograph is in the repository."""
+"""Generates images and distortions for tests, the same on every machine."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ Pixels = NDArray[np.uint8]
 
 @lru_cache(maxsize=32)
 def photo(seed: int, height: int = 256, width: int = 320, grain: float = 1.5) -> Pixels:
-    """Photo-like: occluding discs of all sizes before a sky, all textured, through a lens, with grain. Read-only."""
+    """Like a photo: textured discs of all sizes in front of a sky, slightly blurred, with grain. Read-only."""
     random = np.random.default_rng(seed)
     texture = _texture(random, height, width)
     canvas = _sky(random, height, width) + 6 * texture[..., None]
@@ -91,7 +91,7 @@ def jpeg_file(pixels: Pixels, quality: int) -> bytes:
 
 
 def contrast(pixels: Pixels, factor: float) -> Pixels:
-    """Towards mid-grey below 1, away from it above."""
+    """Towards mid-gray below 1, away from it above."""
     return _to_bytes((pixels.astype(np.float32) - 128) * factor + 128)
 
 

@@ -1,4 +1,4 @@
-"""Requests with broken bytes: a seeded mutator of frames and of the files in them, and the judge of the answers."""
+"""Builds requests with mutated bytes from a seed, and classifies the answers."""
 
 from __future__ import annotations
 
@@ -16,78 +16,78 @@ from iqa_sidecar.server.contract import MEDIA_TYPE
 from tests import images
 from tests.sidecar_process import build_frame, call
 
-# Seconds; an answer that takes longer counts as a hang.
-PATIENCE = 30.0
-# Values on which length fields and loops go wrong.
+# Seconds; a slower answer counts as a hang.
+TIMEOUT_S = 30.0
+# Values at which length fields and loops often fail.
 INTERESTING = (0, 1, 2, 7, 8, 15, 16, 63, 64, 127, 128, 200, 254, 255)
 
 Mutate = Callable[[random.Random, bytearray], bytearray]
 
 
 def make_request(seed: int) -> bytes:
-    """The same bytes for the same seed: a valid frame with between one and a few dozen faults."""
-    lot = random.Random(seed)
-    image, reference = lot.choice(FILES), lot.choice([b"", *FILES])
-    if lot.random() < 0.75:
-        # The frame stays whole, so that the decoders see what is broken.
-        image = mutate(lot, image)
-        reference = mutate(lot, reference) if lot.random() < 0.5 else reference
+    """A valid frame with one to a few dozen mutations; the same bytes for the same seed."""
+    generator = random.Random(seed)
+    image, reference = generator.choice(FILES), generator.choice([b"", *FILES])
+    if generator.random() < 0.75:
+        # The frame stays valid, so that the decoders get the mutated files.
+        image = mutate(generator, image)
+        reference = mutate(generator, reference) if generator.random() < 0.5 else reference
         return build_frame(image or b"\0", reference, measurements=["Global"], tools=TOOL_CALLS)
-    return mutate(lot, build_frame(image, reference, measurements=["Global"], tools=TOOL_CALLS))
+    return mutate(generator, build_frame(image, reference, measurements=["Global"], tools=TOOL_CALLS))
 
 
-def mutate(lot: random.Random, data: bytes) -> bytes:
+def mutate(generator: random.Random, data: bytes) -> bytes:
     result = bytearray(data)
-    for _ in range(lot.choice((1, 1, 2, 4, 16, 40))):
+    for _ in range(generator.choice((1, 1, 2, 4, 16, 40))):
         if result:
-            result = lot.choice(MUTATIONS)(lot, result)
+            result = generator.choice(MUTATIONS)(generator, result)
     return bytes(result)
 
 
-def _flip(lot: random.Random, data: bytearray) -> bytearray:
-    data[_place(lot, data)] ^= 1 << lot.randrange(8)
+def _flip(generator: random.Random, data: bytearray) -> bytearray:
+    data[_choose_position(generator, data)] ^= 1 << generator.randrange(8)
     return data
 
 
-def _overwrite(lot: random.Random, data: bytearray) -> bytearray:
-    data[_place(lot, data)] = lot.choice(INTERESTING)
+def _overwrite(generator: random.Random, data: bytearray) -> bytearray:
+    data[_choose_position(generator, data)] = generator.choice(INTERESTING)
     return data
 
 
-def _overwrite_number(lot: random.Random, data: bytearray) -> bytearray:
-    start = _place(lot, data)
-    number = struct.pack(lot.choice((">I", "<I", ">H", "<H")), lot.choice((0, 1, 0x7FFF, 0xFFFF)))
+def _overwrite_number(generator: random.Random, data: bytearray) -> bytearray:
+    start = _choose_position(generator, data)
+    number = struct.pack(generator.choice((">I", "<I", ">H", "<H")), generator.choice((0, 1, 0x7FFF, 0xFFFF)))
     data[start : start + len(number)] = number
     return data
 
 
-def _cut_off(lot: random.Random, data: bytearray) -> bytearray:
-    return data[: lot.randrange(len(data))]
+def _cut_off(generator: random.Random, data: bytearray) -> bytearray:
+    return data[: generator.randrange(len(data))]
 
 
-def _remove(lot: random.Random, data: bytearray) -> bytearray:
-    start = _place(lot, data)
-    del data[start : start + lot.choice((1, 2, 8, 100))]
+def _remove(generator: random.Random, data: bytearray) -> bytearray:
+    start = _choose_position(generator, data)
+    del data[start : start + generator.choice((1, 2, 8, 100))]
     return data
 
 
-def _repeat(lot: random.Random, data: bytearray) -> bytearray:
-    start = _place(lot, data)
-    part = data[start : start + lot.choice((1, 2, 8, 100))]
-    data[start:start] = part * lot.choice((1, 2, 50))
+def _repeat(generator: random.Random, data: bytearray) -> bytearray:
+    start = _choose_position(generator, data)
+    part = data[start : start + generator.choice((1, 2, 8, 100))]
+    data[start:start] = part * generator.choice((1, 2, 50))
     return data
 
 
-def _splice(lot: random.Random, data: bytearray) -> bytearray:
-    other = lot.choice(FILES)
-    start = _place(lot, data)
-    data[start:] = other[lot.randrange(len(other)) :]
+def _splice(generator: random.Random, data: bytearray) -> bytearray:
+    other = generator.choice(FILES)
+    start = _choose_position(generator, data)
+    data[start:] = other[generator.randrange(len(other)) :]
     return data
 
 
-def _place(lot: random.Random, data: bytearray) -> int:
-    """Half of them in the first hundred bytes, where headers are."""
-    return lot.randrange(min(100, len(data)) if lot.random() < 0.5 else len(data))
+def _choose_position(generator: random.Random, data: bytearray) -> int:
+    """Half of the positions are in the first hundred bytes, where headers are."""
+    return generator.randrange(min(100, len(data)) if generator.random() < 0.5 else len(data))
 
 
 def _files() -> list[bytes]:
@@ -104,13 +104,13 @@ TOOL_CALLS = [call("PSNR"), call("SSIM", wants_map=True), call("BRISQUE"), call(
 
 
 @dataclass
-class Verdict:
-    """What came of the requests: answers by kind, and every one that is not allowed, with its seed."""
+class MutationReport:
+    """Counts of answers by kind, and the failures with their seeds."""
 
     answers: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[int, str]] = field(default_factory=list)
 
-    def judge(self, seed: int, client: httpx.Client) -> None:
+    def send(self, seed: int, client: httpx.Client) -> None:
         try:
             response = client.post("/v1/measure", content=make_request(seed), headers={"content-type": MEDIA_TYPE})
             kind = describe(response)
@@ -122,7 +122,7 @@ class Verdict:
 
 
 def describe(response: httpx.Response) -> str:
-    """A measured image or a refusal with a code of the contract; anything else is broken."""
+    """'measured', or status and code of a contract error; anything else is broken."""
     if response.status_code == 200:
         lines = [json.loads(line) for line in response.text.splitlines()]
         codes = {line["error"]["code"] for line in lines[1:-1] if line["error"]}

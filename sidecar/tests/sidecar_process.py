@@ -1,4 +1,4 @@
-"""Starts the real sidecar as its users do, and speaks to it over HTTP."""
+"""Starts a real sidecar process and sends it HTTP requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sidecar:
         environment = {**os.environ, "IQA_SIDECAR_EXTRA_TOOLS": extra_tools, "IQA_TEST_MARKS": str(folder)}
         command = [python, "-m", "iqa_sidecar", "--port", "0", "--log-level", "debug", *options]
         with self._log.open("wb") as log:
-            # A group of its own, so that a test can see whether anything of it is left.
+            # Its own process group, so that a test can check that no process is left.
             self.process = subprocess.Popen(
                 command,
                 cwd=ROOT,
@@ -61,7 +61,7 @@ class Sidecar:
         return [json.loads(line) for line in self._log.read_text().splitlines()]
 
     def processes(self) -> list[int]:
-        """All living processes of its group: server, fork server, resource tracker, workers."""
+        """All running processes of its group: server, fork server, resource tracker, workers."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -117,13 +117,13 @@ def call(name: str, region: str = "Global", wants_map: bool = False, wants_grid:
     return {"name": name, "region": region, "map": wants_map, "grid": wants_grid}
 
 
-# Longer than busy machines need, far less than the slow tool sleeps or may take: what ends in time waited for neither.
-PATIENCE_S = 10
+# Longer than a busy machine needs, far less than the slow tool sleeps or its time limit.
+TIMEOUT_S = 10
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Fails when it never holds."""
+    """Fails if the condition does not become true in time."""
     started = time.monotonic()
     while not condition():
-        assert time.monotonic() - started < PATIENCE_S, f"not within {PATIENCE_S} s"
+        assert time.monotonic() - started < TIMEOUT_S, f"not within {TIMEOUT_S} s"
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A tool of the registry that takes for ever; the service's tests load it through IQA_SIDECAR_EXTRA_TOOLS."""
+"""A tool that sleeps for a minute; the service's tests load it through IQA_SIDECAR_EXTRA_TOOLS."""
 
 import dataclasses
 import os
@@ -13,7 +13,7 @@ from iqa_sidecar.metrics.tool import Result
 def sleep_long(_pair: Pair, _wants_map: bool) -> Result:
     folder = os.environ.get("IQA_TEST_MARKS")
     if folder is not None:
-        # Tells the test that the worker is here now.
+        # Tells the test that the tool is running.
         with (Path(folder) / "slow").open("a") as marks:
             marks.write("x")
     time.sleep(60)

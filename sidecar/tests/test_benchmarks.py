@@ -1,4 +1,4 @@
-"""The Python benchmarks are run by hand, so that what they import may move away unseen."""
+"""The Python benchmarks can be imported; they are run by hand only."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# A peer is run by an interpreter that has torch.
+# A peer needs an interpreter with torch.
 BENCHMARKS = sorted(
     path for path in (Path(__file__).parents[2] / "benchmarks").glob("*.py") if not path.stem.endswith("_peer")
 )
@@ -19,7 +19,7 @@ def test_there_are_benchmarks() -> None:
 @pytest.mark.system
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_a_benchmark_can_be_loaded(path: Path) -> None:
-    # In a process of its own: they set the number of threads before anything else is loaded.
+    # In another process: they set the number of threads before importing numpy.
     load = f"import runpy; runpy.run_path({str(path)!r}, run_name='loaded')"
     done = subprocess.run([sys.executable, "-B", "-c", load], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

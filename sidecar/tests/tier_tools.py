@@ -1,4 +1,4 @@
-"""Stands in for the pyiqa tier where its gigabytes are not installed: three of its names, run by a real sidecar."""
+"""Replaces the pyiqa tier (gigabytes of packages) in tests: three of its tool names in a real sidecar."""
 
 import os
 

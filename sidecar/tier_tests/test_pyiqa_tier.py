@@ -1,6 +1,6 @@
-"""The pyiqa tier as it runs: a sidecar in its own environment, tried with those metrics of pyiqa that need no weights.
+"""The pyiqa tier: a sidecar in its own environment, tested with pyiqa metrics that need no weights.
 
-`npm run test:pyiqa` makes the environment and runs this; it is not a part of `npm test`, because torch takes 6 GB.
+`npm run test:pyiqa` creates the environment and runs this; not part of `npm test`, because torch takes 6 GB.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def tier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
     folder = tmp_path_factory.mktemp("tier")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IQA_PYIQA_METRICS", "psnr,ssim,gmsd,vif")
-        # No weights are mounted, whatever lies on this machine.
+        # No weights are mounted, even if this machine has some.
         patch.setenv("TORCH_HOME", str(folder / "torch"))
         patch.setenv("HF_HOME", str(folder / "huggingface"))
         python = os.environ["IQA_PYIQA_PYTHON"]

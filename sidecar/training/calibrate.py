@@ -79,13 +79,13 @@ def choose_tools(table: Table, wanted: list[str] | None) -> tuple[list[str], dic
     has_references = any(row.get("reference") for row in table.rows)
     chosen, left_out = [], {}
     for name in wanted or ANCHORS:
-        obstacle = TOOLS[name].unavailable_reason()
+        reason = TOOLS[name].unavailable_reason()
         if f"tool:{name}" in table.columns:
             chosen.append(name)
         elif TOOLS[name].needs_reference and not has_references:
             left_out[name] = "it compares with a reference and the manifest names none"
-        elif obstacle is not None:
-            left_out[name] = f"it cannot be run: {obstacle}"
+        elif reason is not None:
+            left_out[name] = f"it cannot be run: {reason}"
         else:
             chosen.append(name)
     for name, reason in left_out.items():

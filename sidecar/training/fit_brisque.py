@@ -129,13 +129,13 @@ def fit(rows: Rows, max_support_vectors: int) -> Expansion:
     """An ε-SVR; if it needs more vectors than allowed, its closest expansion on a subset of them (Burges 1996)."""
     low, high = np.percentile(rows.features, [TAIL, 100 - TAIL], axis=0)
     points = scale(rows.features, low, high).astype(np.float32).astype(np.float64)
-    machine = SVR(C=COST, gamma=GAMMA, epsilon=EPSILON).fit(points, rows.targets, sample_weight=rows.weights)
-    support, dual, intercept = machine.support_, machine.dual_coef_[0], float(machine.intercept_[0])
+    regression = SVR(C=COST, gamma=GAMMA, epsilon=EPSILON).fit(points, rows.targets, sample_weight=rows.weights)
+    support, dual, intercept = regression.support_, regression.dual_coef_[0], float(regression.intercept_[0])
     if len(support) <= max_support_vectors:
         return Expansion(points[support], dual, intercept, low, high)
     chosen = np.sort(np.random.default_rng(0).permutation(support)[:max_support_vectors])
     kernel = gaussian_kernel(points, points[chosen])
-    wanted = machine.predict(points) - intercept
+    wanted = regression.predict(points) - intercept
     # A small ridge keeps the coefficients of neighbours small.
     normal = kernel.T @ kernel + 1e-3 * np.eye(len(chosen))
     return Expansion(points[chosen], np.linalg.solve(normal, kernel.T @ wanted), intercept, low, high)

@@ -61,9 +61,9 @@ def validate_no_reference(photos: TrainingSet, graded: TrainingSet) -> tuple[Num
     for (learn_a, test_a), (learn_b, test_b) in zip(
         split_groups(photos.groups), split_groups(graded.groups), strict=True
     ):
-        taught = photos.where(learn_a), graded.where(learn_b)
-        pca = fit_pca(np.concatenate([taught[0].features, taught[1].features[::4]]))
-        models = fit_photograph_model(pca, taught[0]), fit_graded_model(pca, *taught)
+        training = photos.where(learn_a), graded.where(learn_b)
+        pca = fit_pca(np.concatenate([training[0].features, training[1].features[::4]]))
+        models = fit_photograph_model(pca, training[0]), fit_graded_model(pca, *training)
         for answer, dataset, test in zip(answers, (photos, graded), (test_a, test_b), strict=True):
             answer[test] = np.concatenate([predict_no_reference(one, pca, dataset.where(test)) for one in models], 1)
     return answers[0], answers[1]

@@ -7,7 +7,7 @@ interface AdmissionLimits {
   /** Concurrent runs without a model. */
   running: number;
   /** Further concurrent runs with a model, which mostly wait for its provider. 0: both kinds share `running`. */
-  thinking?: number;
+  model?: number;
   /** Further requests that may upload or wait before the next one is refused. */
   waiting: number;
 }
@@ -36,7 +36,7 @@ const QUEUE_TIMEOUT_RETRY_SECONDS = 5;
 /** Share of the waiting slots that runs with a model may fill. */
 const MODEL_QUEUE_SHARE = 0.5;
 
-export function createAdmission({ running: local, thinking: model = 0, waiting }: AdmissionLimits): Admission {
+export function createAdmission({ running: local, model = 0, waiting }: AdmissionLimits): Admission {
   const totalSlots = local + model + waiting;
   const localQueue = createQueue(local);
   const queues: Record<Lane, Queue> = {

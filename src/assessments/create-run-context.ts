@@ -9,8 +9,7 @@ import type { ResultCache } from '../tools/evidence/cache.ts';
 import { createEvidenceSource, type ToolOutcome } from '../tools/evidence/source.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { SidecarClient } from '../tools/sidecar/client.ts';
-import type { AssessmentContext } from './context.ts';
-import type { AssessmentInput } from './run.ts';
+import type { AssessmentContext, AssessmentInput } from './context.ts';
 
 export interface RunDependencies {
   config: PipelineConfig;

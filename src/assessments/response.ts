@@ -1,8 +1,7 @@
 // Builds the public response from the final state: every key present, no server path, degradation reported.
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { CONTRACT_VERSION } from '../../schemas/sidecar.ts';
-import type { AssessmentContext } from './context.ts';
-import type { AssessmentInput } from './run.ts';
+import type { AssessmentContext, AssessmentInput } from './context.ts';
 import type { CollectedMaps } from './maps.ts';
 import type { RunContext } from '../pipeline/run-context.ts';
 import type { PipelineState } from '../pipeline/state.ts';

@@ -1,29 +1,19 @@
 // One assessment: prepares its images, runs the pipeline graph and builds the response.
 import { basename } from 'node:path';
-import type { AssessRequest, Region } from '../../schemas/requests/assess.ts';
 import { DEFAULT_QUERY } from '../../schemas/requests/assess.ts';
 import { DEFAULT_MAX_REPLAN_ITERATIONS } from '../../schemas/pipeline/state.ts';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { IqaError } from '../errors.ts';
-import type { DecodingLimits, PreparedImage } from '../images/prepare-image.ts';
+import type { DecodingLimits } from '../images/prepare-image.ts';
 import { preparePair } from '../images/prepare-pair.ts';
 import { checkRegions } from '../images/regions.ts';
 import type { PipelineGraph } from '../pipeline/graph.ts';
 import type { PipelineState } from '../pipeline/state.ts';
 import type { AssessUpload } from '../uploads/assess-form.ts';
-import type { AssessmentContext } from './context.ts';
+import type { AssessmentContext, AssessmentInput } from './context.ts';
 import { collectMaps, findMapSources } from './maps.ts';
 import { createResponse } from './response.ts';
 import { createRunContext, type RunDependencies } from './create-run-context.ts';
-
-export interface AssessmentInput extends Pick<
-  AssessRequest,
-  'query' | 'max_replan_iterations' | 'choices' | 'prior_context' | 'backend' | 'maps'
-> {
-  image: PreparedImage;
-  reference: PreparedImage | null;
-  regions: readonly Region[];
-}
 
 export type RunAssessment = (input: AssessmentInput, context: AssessmentContext) => Promise<Assessment>;
 

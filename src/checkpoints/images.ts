@@ -2,7 +2,7 @@
 import { copyFile, link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredImage, StoredRun } from '../../schemas/pipeline/stored-run.ts';
-import type { AssessmentInput } from '../assessments/run.ts';
+import type { AssessmentInput } from '../assessments/context.ts';
 import { decodeToLastRow, readMetadata } from '../images/sharp-decoder.ts';
 import type { PreparedImage } from '../images/prepare-image.ts';
 import { ensureConfiguredDirectory } from '../lib/ensure-directory.ts';

@@ -20,9 +20,8 @@ export function rankImages(images: readonly ComparedImage[], rule: ClosenessRule
   const ranking = ordered.map((compared, index) => describeImage(compared, index, pairs, rule));
   const leader = ranking[0];
   const isBest =
-    leader?.quality_score &&
-    pairs.every(({ pictures: [first], better }) => first !== leader.picture || better === first);
-  return { verdict: writeVerdict(ranking, pairs), best: isBest ? leader.picture : null, ranking, pairs };
+    leader?.quality_score && pairs.every(({ images: [first], better }) => first !== leader.number || better === first);
+  return { verdict: writeVerdict(ranking, pairs), best: isBest ? leader.number : null, ranking, pairs };
 }
 
 /** An image without a score comes last. */
@@ -30,12 +29,12 @@ const getScore = ({ assessment }: ComparedImage): number => assessment.quality_s
 
 function comparePair(first: ComparedImage, second: ComparedImage, rule: ClosenessRule): Pair {
   const [a, b] = [first.assessment.quality_score, second.assessment.quality_score];
-  const pictures = [first.number, second.number];
+  const images = [first.number, second.number];
   const reasons = findReasons(first, second);
   if (!a || !b) {
     const unscored = [first, second].filter(({ assessment }) => !assessment.quality_score);
     return {
-      pictures,
+      images,
       better: null,
       too_close: false,
       difference: null,
@@ -52,7 +51,7 @@ function comparePair(first: ComparedImage, second: ComparedImage, rule: Closenes
   const isDecided = probability >= rule.decided_at && a.value > b.value;
   const scores = `${formatScore(a.value)} against ${formatScore(b.value)}, ${Math.round(probability * 100)} % sure`;
   return {
-    pictures,
+    images,
     better: isDecided ? first.number : null,
     too_close: !isDecided,
     difference: round(a.value - b.value),
@@ -73,7 +72,7 @@ function describeImage(
   const { id, image, quality_score: score, summarizer_result: result, diagnostics, metadata } = assessment;
   return {
     rank: score ? index + 1 : null,
-    picture: number,
+    number,
     id,
     image,
     quality_score: score,
@@ -81,8 +80,8 @@ function describeImage(
     findings: diagnostics.findings.slice(0, MAX_FINDINGS),
     final_answer: result?.final_answer ?? null,
     quality_reasoning: result?.quality_reasoning ?? null,
-    too_close_to: pairs.flatMap(({ pictures, too_close: isClose }) =>
-      isClose && pictures.includes(number) ? pictures.filter((other) => other !== number) : [],
+    too_close_to: pairs.flatMap(({ images, too_close: isClose }) =>
+      isClose && images.includes(number) ? images.filter((other) => other !== number) : [],
     ),
     degraded_reason: metadata.degraded_reason,
   };
@@ -93,18 +92,17 @@ function writeVerdict(ranking: readonly RankedImage[], pairs: readonly Pair[]): 
   const [leader] = scored;
   if (!leader) return 'None of the images has a score, so that they cannot be ranked.';
   const rivals = pairs
-    .filter(({ pictures: [first], too_close: isClose }) => first === leader.picture && isClose)
-    .map(({ pictures }) => pictures[1] ?? 0);
-  const unscored = ranking.filter(({ quality_score: score }) => score === null).map(({ picture }) => picture);
+    .filter(({ images: [first], too_close: isClose }) => first === leader.number && isClose)
+    .map(({ images }) => images[1] ?? 0);
+  const unscored = ranking.filter(({ quality_score: score }) => score === null).map(({ number }) => number);
   const outcome =
     rivals.length > 0
-      ? `It is too close to call between ${nameImages([leader.picture, ...rivals])}.`
+      ? `It is too close to call between ${nameImages([leader.number, ...rivals])}.`
       : scored.length === 1
-        ? `Only image ${leader.picture} has a score.`
-        : `Image ${leader.picture} is the best.`;
+        ? `Only image ${leader.number} has a score.`
+        : `Image ${leader.number} is the best.`;
   const scores = scored.map(
-    ({ picture, quality_score: score }) =>
-      `image ${picture} (${score?.level ?? ''}, ${formatScore(score?.value ?? 0)})`,
+    ({ number, quality_score: score }) => `image ${number} (${score?.level ?? ''}, ${formatScore(score?.value ?? 0)})`,
   );
   return [
     outcome,
@@ -118,6 +116,6 @@ function nameImages(numbers: readonly number[]): string {
   return `images ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1) ?? ''}`;
 }
 
-/** Two digits, never rounded up to the next level, as in single assessments. */
-const formatScore = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);
+/** Two digits, rounded as in single assessments. */
+const formatScore = (value: number): string => (Math.round(value * 100 + 1e-9) / 100).toFixed(2);
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;

@@ -38,7 +38,7 @@ export const PipelineFile = defineModel(
       admission: Type.Object(
         {
           running: Type.Integer({ minimum: 1 }),
-          thinking: Type.Integer({ minimum: 0 }),
+          model: Type.Integer({ minimum: 0 }),
           waiting: Type.Integer({ minimum: 0 }),
         },
         { additionalProperties: false },

@@ -115,7 +115,7 @@ export interface Summary {
   replan: ReplanRequest | null;
 }
 
-export interface ReasonerReport {
+interface ReasonerReport {
   usage: ModelUsage;
   /** Why a role was not done as configured, or null. */
   degraded: string | null;

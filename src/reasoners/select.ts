@@ -14,9 +14,10 @@ import { createEmbeddedReasoner } from './embedded/reasoner.ts';
 import type { ReasonerSource } from './reasoner.ts';
 import { createVlmReasoner } from './vlm/reasoner.ts';
 
-export type SelectReasoner = (backend: string | undefined) => ReasonerSource;
-
-export function createReasoners(config: Config, registry: ToolRegistry): SelectReasoner {
+export function createReasoners(
+  config: Config,
+  registry: ToolRegistry,
+): (backend: string | undefined) => ReasonerSource {
   const lexicon = loadLexicon(join(config.root, 'configs/lexicon.yaml'));
   const parser = createQueryParser({ lexicon, tools: registry.rows });
   const embedded = createEmbeddedReasoner({ parser, rules: loadSeverityRules(config.root) });

@@ -1,4 +1,4 @@
-// The back ends that can be asked: found by name or alias, their clients created once and shared by all requests.
+// The configured back ends by name or alias; their clients are created once and shared by all requests.
 import type { Config } from '../config/config.ts';
 import { createAnthropicClient } from './providers/anthropic.ts';
 import { createCircuitBreaker, type CircuitBreaker } from './transport/circuit-breaker.ts';
@@ -21,15 +21,15 @@ export interface Backend {
 }
 
 export interface Backends {
-  /** The proper name of a back end, or "embedded": what "auto" and aliases stand for. */
+  /** Resolves "auto" and aliases to the name of a back end or "embedded". */
   resolveName: (name: string) => string;
-  /** A back end, or what it lacks to be used; null when there is none of this name. */
+  /** A back end, or the setting that is missing to use it; null if the name is unknown. */
   resolve: (name: string) => Backend | { missingSetting: string } | null;
-  /** Every name that there is, with what it lacks: for the sentence of a refusal. */
+  /** All names with their missing settings, for error messages. */
   supported: string[];
 }
 
-/** One row a wire format: the only place that knows all of them. */
+/** One entry per wire format. */
 const CLIENT_FACTORIES: Record<Provider['kind'], (settings: ClientSettings) => VLMClient> = {
   openai: createOpenAiClient,
   anthropic: createAnthropicClient,

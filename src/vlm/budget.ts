@@ -1,4 +1,4 @@
-// What the model calls of one assessment used, by role, and the limits that no call may cross.
+// Counts the usage of an assessment's model calls by role, and refuses calls that could exceed the limits.
 import type { Backend } from './backends.ts';
 import type { TokenUsage, VLMRequest } from './client.ts';
 import { ROLES, type Role } from './config-file.ts';
@@ -16,17 +16,17 @@ export interface Limits {
 }
 
 export interface Budget {
-  /** Takes a call out of the budget, or says which limit forbids it. */
+  /** Reserves a call, or names the limit that forbids it. */
   reserve: (role: Role, backend: Backend, request: VLMRequest) => Reservation | { refused: string };
-  /** Whether a call that may turn out to be useless can be made, and as many as then follow still fit. */
+  /** Whether a speculative call fits, together with the calls that may still follow. */
   hasRoomForSpeculation: (backend: Backend, request: VLMRequest) => boolean;
   usage: () => Usage & { roles: Record<Role, Usage> };
 }
 
 export interface Reservation {
-  /** What the call used; null where nobody knows: then what was set aside for it stays spent. */
+  /** Records the usage; if it is unknown (null), the reserved amount stays spent. */
   settle: (usage: TokenUsage | null) => void;
-  /** The call brought nothing. What was set aside comes back only if the provider certainly charges nothing. */
+  /** The call failed. The reserved amount is returned only if the provider certainly charges nothing. */
   release: (certainlyFree: boolean) => void;
 }
 
@@ -38,45 +38,46 @@ export function createBudget({ max_calls, max_cost_usd }: Limits): Budget {
   let committed = 0;
   return {
     reserve(role, { prices }, request) {
-      const most = costOf(mostTokens(request), prices);
+      const maxCost = computeCostUsd(estimateMaxTokens(request), prices);
       if (calls >= max_calls) return { refused: `the limit of ${max_calls} model calls is reached` };
-      if (max_cost_usd !== null && committed + most > max_cost_usd)
-        return { refused: `another model call could cross the limit of ${max_cost_usd} USD` };
+      if (max_cost_usd !== null && committed + maxCost > max_cost_usd)
+        return { refused: `another model call could exceed the limit of ${max_cost_usd} USD` };
       calls += 1;
-      committed += most;
+      committed += maxCost;
       used[role].calls += 1;
       return {
         settle(usage) {
           if (!usage) return;
-          const cost = costOf(usage, prices);
-          committed += cost - most;
+          const cost = computeCostUsd(usage, prices);
+          committed += cost - maxCost;
           used[role].input_tokens += usage.inputTokens;
           used[role].output_tokens += usage.outputTokens;
           used[role].cost_usd += cost;
         },
         release(certainlyFree) {
-          if (certainlyFree) committed -= most;
+          if (certainlyFree) committed -= maxCost;
         },
       };
     },
     hasRoomForSpeculation({ prices }, request) {
-      const most = costOf(mostTokens(request), prices);
+      const maxCost = computeCostUsd(estimateMaxTokens(request), prices);
       return (
-        calls + SPARE_CALLS <= max_calls && (max_cost_usd === null || committed + SPARE_CALLS * most <= max_cost_usd)
+        calls + CALLS_WITH_SPECULATION <= max_calls &&
+        (max_cost_usd === null || committed + CALLS_WITH_SPECULATION * maxCost <= max_cost_usd)
       );
     },
-    usage: () => ({ ...total(Object.values(used)), roles: mapValues(used, rounded) }),
+    usage: () => ({ ...sumUsage(Object.values(used)), roles: mapValues(used, roundCost) }),
   };
 }
 
-/** The call itself, the one that takes its place if it was in vain, the summarizer's, and a retry of each of these two. */
-const SPARE_CALLS = 5;
+/** The speculative call, its replacement if it was wrong, the summarizer's call, and one retry of each of the latter two. */
+const CALLS_WITH_SPECULATION = 5;
 
 const CHARACTERS_PER_TOKEN = 2;
 const PIXELS_PER_TOKEN = 500;
 
-/** More than any call takes: text has three to four characters a token, pictures 700 or more pixels. */
-function mostTokens({ system, turns, images, schema, maxTokens }: VLMRequest): TokenUsage {
+/** Upper bound: text has three to four characters per token, images 700 or more pixels. */
+function estimateMaxTokens({ system, turns, images, schema, maxTokens }: VLMRequest): TokenUsage {
   const characters =
     system.length +
     turns.reduce((sum, turn) => sum + turn.text.length, 0) +
@@ -87,8 +88,8 @@ function mostTokens({ system, turns, images, schema, maxTokens }: VLMRequest): T
   return { inputTokens, cachedInputTokens: 0, writtenInputTokens: inputTokens, outputTokens: maxTokens };
 }
 
-/** Never below zero: a server that tells of more cached tokens than it read earns nobody money. */
-function costOf(
+/** Never negative, even if a server reports more cached tokens than input tokens. */
+function computeCostUsd(
   { inputTokens, cachedInputTokens, writtenInputTokens, outputTokens }: TokenUsage,
   prices: Backend['prices'],
 ): number {
@@ -104,9 +105,9 @@ function costOf(
   );
 }
 
-function total(roles: readonly Usage[]): Usage {
+function sumUsage(roles: readonly Usage[]): Usage {
   const sum = (field: keyof Usage) => roles.reduce((result, usage) => result + usage[field], 0);
-  return rounded({
+  return roundCost({
     calls: sum('calls'),
     input_tokens: sum('input_tokens'),
     output_tokens: sum('output_tokens'),
@@ -114,7 +115,7 @@ function total(roles: readonly Usage[]): Usage {
   });
 }
 
-/** A millionth of a dollar is fine enough. */
-const rounded = (usage: Usage): Usage => ({ ...usage, cost_usd: Math.round(usage.cost_usd * 1e6) / 1e6 });
+/** To a millionth of a dollar. */
+const roundCost = (usage: Usage): Usage => ({ ...usage, cost_usd: Math.round(usage.cost_usd * 1e6) / 1e6 });
 const mapValues = (used: Record<Role, Usage>, map: (usage: Usage) => Usage) =>
   Object.fromEntries(Object.entries(used).map(([role, usage]) => [role, map(usage)])) as Record<Role, Usage>;

@@ -1,26 +1,26 @@
-// The narrow door to every vision-language model: text and pictures in, text out. One file a provider stands behind it.
+// The interface to vision-language models: text and images in, text out. Each provider implements it in one file.
 
-/** What a back end can do, declared in configs/model_backends.yaml. */
+/** Capabilities of a back end, declared in configs/model_backends.yaml. */
 export interface Capabilities {
-  /** Takes a JSON schema and keeps to it; otherwise the schema is part of the prompt. */
+  /** Enforces a JSON schema; otherwise the schema is part of the prompt. */
   structuredOutput: boolean;
-  /** Alternatives a token that it reports, 0 for none. */
+  /** Alternatives reported per token, 0 for none. */
   logprobs: number;
   maxImages: number;
-  /** Returns boxes of objects that can be trusted. */
+  /** Returns reliable boxes of objects. */
   grounding: boolean;
-  /** Which sampling parameters it accepts. */
+  /** Sampling parameters that it accepts. */
   sampling: 'both' | 'temperature' | 'none';
 }
 
 export interface ModelImage {
-  /** What it shows, told to the model before the picture. */
+  /** Text that precedes the image in the prompt. */
   label: string;
   mediaType: 'image/jpeg' | 'image/png' | 'image/webp';
   base64: string;
   width: number;
   height: number;
-  /** Of what it was made from, for the cache. */
+  /** Identifies its source and encoding, for the cache. */
   key: string;
 }
 
@@ -31,15 +31,15 @@ export interface Turn {
 
 export interface VLMRequest {
   system: string;
-  /** The first turn is the user's; the pictures go with it. */
+  /** The first turn is the user's; the images are part of it. */
   turns: readonly Turn[];
   images: readonly ModelImage[];
-  /** Draft 2020-12, reduced to what all providers take; null where the prompt carries it. */
+  /** Draft 2020-12, reduced to keywords that all providers accept; null if it is part of the prompt. */
   schema: { name: string; document: Record<string, unknown> } | null;
   temperature: number;
   topP: number;
   maxTokens: number;
-  /** Alternatives wanted for each token, 0 for none. */
+  /** Alternatives requested per token, 0 for none. */
   logprobs: number;
 }
 
@@ -49,48 +49,48 @@ export interface TokenCandidate {
 }
 
 export interface TokenLogprobs extends TokenCandidate {
-  /** The likeliest tokens at this place, the spoken one among them. */
+  /** The likeliest tokens at this position, including the generated one. */
   alternatives: TokenCandidate[];
 }
 
 export interface TokenUsage {
   inputTokens: number;
-  /** Of the input, what the provider had in its prompt cache. */
+  /** Input tokens read from the provider's prompt cache. */
   cachedInputTokens: number;
-  /** Of the input, what the provider wrote to its prompt cache, where that has a price of its own. */
+  /** Input tokens written to the provider's prompt cache, where these have their own price. */
   writtenInputTokens: number;
   outputTokens: number;
 }
 
 export interface VLMReply {
   text: string;
-  /** The model as the provider names it. */
+  /** Model name as reported by the provider. */
   model: string;
-  /** Whether it stopped because it had said all. */
+  /** False if the reply was cut off at the token limit. */
   complete: boolean;
   tokens: TokenLogprobs[] | null;
-  /** Null where the provider does not say. */
+  /** Null if the provider does not report it. */
   usage: TokenUsage | null;
 }
 
 export interface VLMClient {
-  /** Rejects with a VLMError, or with the signal's reason. Never retries: one place does. */
+  /** Rejects with a VLMError or the signal's reason. Never retries: the session does. */
   generate: (request: VLMRequest, signal: AbortSignal) => Promise<VLMReply>;
-  /** Loads the provider's SDK ahead of the first call. */
+  /** Loads the provider's SDK before the first call. */
   warmUp: () => Promise<void>;
 }
 
 export interface ClientSettings {
   model: string;
   baseUrl: string;
-  /** Read at the moment of use only. */
+  /** Called only when the key is used. */
   getApiKey: () => string;
   capabilities: Capabilities;
-  /** Which name the token limit has on this server. */
+  /** Name of the token limit in requests to this server. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Fields of the request that only this model has, such as how much it may think. */
+  /** Extra request fields of this model, such as its thinking budget. */
   extra: Readonly<Record<string, unknown>>;
   fetch: typeof fetch;
-  /** Takes the keys out of a text. */
+  /** Removes API keys from a text. */
   redact: (text: string) => string;
 }

@@ -1,4 +1,4 @@
-// configs/model_backends.yaml as a schema: providers, back ends and roles. Model ids, aliases and prices are data, never code.
+// The schema of configs/model_backends.yaml: providers, back ends and roles.
 import Type, { type Static } from 'typebox';
 import { issue, type Issue } from '../../schemas/validation/explain.ts';
 import { defineModel } from '../../schemas/validation/model.ts';
@@ -16,8 +16,8 @@ const Milliseconds = (value: number) => Type.Integer({ minimum: 1, default: valu
 const Provider = Type.Object(
   {
     kind: Type.Enum([...PROVIDER_KINDS]),
-    base_url: Nullable(NonBlank('Address of the API.'), 'Null: known by its environment variable only.'),
-    base_url_env: Nullable(NonBlank('Environment variable.'), 'Overrides base_url when it is set.'),
+    base_url: Nullable(NonBlank('Address of the API.'), 'Null: set only by the environment variable.'),
+    base_url_env: Nullable(NonBlank('Environment variable.'), 'Overrides base_url if set.'),
     api_key_env: Nullable(NonBlank('Environment variable.'), 'Holds the key; null: the server needs none.'),
   },
   closed,
@@ -40,7 +40,7 @@ const Backend = Type.Object(
         input: Type.Number({ minimum: 0 }),
         cached_input: Type.Number({ minimum: 0 }),
         output: Type.Number({ minimum: 0 }),
-        // Where writing to the provider's prompt cache costs more than reading plain input.
+        // For providers that charge more for writing to the prompt cache than for plain input.
         cache_write: Type.Optional(Type.Number({ minimum: 0 })),
       },
       closed,
@@ -57,7 +57,7 @@ const RoleSettings = Type.Object(
     top_p: Type.Number({ minimum: 0, maximum: 1, default: 0.1 }),
     max_tokens: Type.Integer({ minimum: 16, default: 2048 }),
     retry_attempts: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
-    fallback_backend: Nullable(NonBlank('A back end.'), 'Asked when the first one gave no valid answer.'),
+    fallback_backend: Nullable(NonBlank('A back end.'), 'Used if the first one gave no valid answer.'),
     timeout: Milliseconds(10_000),
     degrade: Type.Enum(['embedded', 'none'], { default: 'embedded' }),
   },
@@ -71,17 +71,18 @@ const schema = Type.Object(
     planner_certain_from: Type.Number({
       minimum: 0,
       default: 0.9,
-      description: 'Confidence of the embedded planner from which on no model plans; above 1: a model always does.',
+      description:
+        'Confidence of the embedded planner from which no model is asked to plan; above 1: a model always plans.',
     }),
     executor_ahead_from: Type.Number({
       minimum: 0,
       default: 0.85,
       description:
-        "Confidence of the embedded planner from which on the executor's call is made beside the planner's; above 1: never.",
+        "Confidence of the embedded planner from which the executor's call is made in parallel with the planner's; above 1: never.",
     }),
     speculation: Type.Boolean({
       default: true,
-      description: 'Whether the tools, and the executor where the plan is likely, begin while the model thinks.',
+      description: 'Whether tools, and the executor if the plan is likely, start while the model plans.',
     }),
     limits: Type.Object(
       {
@@ -90,7 +91,7 @@ const schema = Type.Object(
       },
       { ...closed, default: {} },
     ),
-    pictures: Type.Object(
+    images: Type.Object(
       {
         long_side: Type.Integer({ minimum: 64, default: 1024 }),
         crop_long_side: Type.Integer({ minimum: 64, default: 2048 }),
@@ -123,11 +124,11 @@ function checkNames(file: ModelBackends): Issue[] {
   const issues: Issue[] = [];
   for (const [name, row] of Object.entries(file.backends)) {
     if (!Object.hasOwn(file.providers, row.provider))
-      issues.push(issue(`/backends/${name}/provider`, oneOf(Object.keys(file.providers)), row.provider));
+      issues.push(issue(`/backends/${name}/provider`, formatOptions(Object.keys(file.providers)), row.provider));
     for (const spelling of [name, ...row.aliases].map((text) => text.toLowerCase())) {
       const owner = owners.get(spelling);
       if (owner !== undefined && owner !== name)
-        issues.push(issue(`/backends/${name}/aliases`, `a name that ${owner} does not have`, spelling));
+        issues.push(issue(`/backends/${name}/aliases`, `a name not used by ${owner}`, spelling));
       owners.set(spelling, name);
     }
   }
@@ -135,7 +136,7 @@ function checkNames(file: ModelBackends): Issue[] {
     if (name === null || extra.includes(name)) return;
     const owner = owners.get(name.toLowerCase());
     if (owner === undefined || owner === AUTO || owner === EMBEDDED)
-      issues.push(issue(path, oneOf([...extra, ...Object.keys(file.backends)]), name));
+      issues.push(issue(path, formatOptions([...extra, ...Object.keys(file.backends)]), name));
   };
   file.auto.forEach((name, index) => {
     check(`/auto/${index}`, name, []);
@@ -147,4 +148,4 @@ function checkNames(file: ModelBackends): Issue[] {
   return issues;
 }
 
-const oneOf = (names: readonly string[]): string => `one of ${names.join(', ')}`;
+const formatOptions = (names: readonly string[]): string => `one of ${names.join(', ')}`;

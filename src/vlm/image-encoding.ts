@@ -1,4 +1,4 @@
-// What a model is shown: the whole picture at a moderate size, and crops at full resolution. Made once a request, however many calls there are.
+// Encodes images for a model: the whole image at a moderate size, and crops at full resolution. Each is encoded once per request.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
@@ -9,7 +9,7 @@ import type { ScopedRegion } from '../tools/evidence/source.ts';
 import type { ModelImage } from './client.ts';
 
 export interface ImageSettings {
-  /** Longer side in pixels; a smaller picture is never scaled up. */
+  /** Longer side in pixels; smaller images are never enlarged. */
   long_side: number;
   crop_long_side: number;
 }
@@ -20,12 +20,12 @@ export interface ImageSource {
   crop: (region: ScopedRegion & { box: readonly number[] }) => Promise<ModelImage>;
 }
 
-const PLAIN = new Map<string, ModelImage['mediaType']>([
+const MEDIA_TYPES = new Map<string, ModelImage['mediaType']>([
   ['jpeg', 'image/jpeg'],
   ['png', 'image/png'],
   ['webp', 'image/webp'],
 ]);
-/** Above this a picture is encoded anew even though its size in pixels would fit: providers refuse more than 5 MB, in base64 a third more than the file. */
+/** Larger files are re-encoded: providers refuse more than 5 MB, and base64 adds a third. */
 const MAX_BYTES = 3_000_000;
 
 export function createImageSource(
@@ -33,17 +33,17 @@ export function createImageSource(
   reference: PreparedImage | null,
   settings: ImageSettings,
 ): ImageSource {
-  const made = new Map<string, Promise<ModelImage>>();
-  const once = (key: string, make: () => Promise<ModelImage>): Promise<ModelImage> => {
-    const known = made.get(key) ?? make();
-    made.set(key, known);
-    return known;
+  const encoded = new Map<string, Promise<ModelImage>>();
+  const once = (key: string, encode: () => Promise<ModelImage>): Promise<ModelImage> => {
+    const image = encoded.get(key) ?? encode();
+    encoded.set(key, image);
+    return image;
   };
   return {
-    whole: () => once('whole', () => encodeWhole(image, 'The picture to judge:', settings)),
+    whole: () => once('whole', () => encodeWhole(image, 'The image to assess:', settings)),
     reference: () =>
       reference
-        ? once('reference', () => encodeWhole(reference, 'The pristine reference of the same picture:', settings))
+        ? once('reference', () => encodeWhole(reference, 'The pristine reference of the same image:', settings))
         : Promise.resolve(null),
     crop: ({ name, box }) => once(JSON.stringify([name, box]), () => encodeCrop(image, name, box, settings)),
   };
@@ -51,14 +51,14 @@ export function createImageSource(
 
 async function encodeWhole(image: PreparedImage, label: string, { long_side }: ImageSettings): Promise<ModelImage> {
   const { width, height } = image.info;
-  // The file itself, artefacts and all, is the best that can be shown.
+  // The original file keeps all artefacts.
   if (Math.max(width, height) <= long_side && image.bytes <= MAX_BYTES) {
     const file = await readFile(image.path);
     const sniffed = sniff(file.subarray(0, SNIFF_BYTES));
-    const mediaType = sniffed && 'format' in sniffed ? PLAIN.get(sniffed.format) : undefined;
+    const mediaType = sniffed && 'format' in sniffed ? MEDIA_TYPES.get(sniffed.format) : undefined;
     if (mediaType) return { label, mediaType, base64: file.toString('base64'), width, height, key: image.sha256 };
   }
-  return encode(image, label, `${image.sha256}|${long_side}`, (picture) => fitInto(picture, long_side), JPEGS);
+  return encode(image, label, `${image.sha256}|${long_side}`, (pipeline) => fitInto(pipeline, long_side), JPEGS);
 }
 
 function encodeCrop(
@@ -76,44 +76,44 @@ function encodeCrop(
     image,
     label,
     key,
-    (picture) => fitInto(picture.extract({ left, top, width, height }), crop_long_side),
+    (pipeline) => fitInto(pipeline.extract({ left, top, width, height }), crop_long_side),
     [PNG, ...JPEGS],
   );
 }
 
-const fitInto = (picture: Sharp, side: number): Sharp =>
-  picture.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' });
+const fitInto = (pipeline: Sharp, side: number): Sharp =>
+  pipeline.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true, kernel: 'lanczos3' });
 
 interface Encoding {
   mediaType: ModelImage['mediaType'];
-  apply: (picture: Sharp) => Sharp;
+  apply: (pipeline: Sharp) => Sharp;
 }
 
-const PNG: Encoding = { mediaType: 'image/png', apply: (picture) => picture.png({ compressionLevel: 3 }) };
-/** The first is above what the eye sees, and does not thin out the colours; the others are for what would otherwise be refused. */
+const PNG: Encoding = { mediaType: 'image/png', apply: (pipeline) => pipeline.png({ compressionLevel: 3 }) };
+/** The first is visually lossless without chroma subsampling; the others are for images that would otherwise be too large. */
 const JPEGS: readonly Encoding[] = [95, 85, 60].map((quality) => ({
   mediaType: 'image/jpeg',
-  apply: (picture) => picture.jpeg({ quality, chromaSubsampling: '4:4:4' }),
+  apply: (pipeline) => pipeline.jpeg({ quality, chromaSubsampling: '4:4:4' }),
 }));
 
-/** In the best of the encodings in which the picture is small enough. */
+/** Uses the first encoding that is small enough, or the last one. */
 async function encode(
   image: PreparedImage,
   label: string,
   key: string,
-  make: (picture: Sharp) => Sharp,
+  transform: (pipeline: Sharp) => Sharp,
   encodings: readonly Encoding[],
 ): Promise<ModelImage> {
   try {
-    const picture = make(sharp(image.path, { failOn: 'error', limitInputPixels: false }));
+    const pipeline = transform(sharp(image.path, { failOn: 'error', limitInputPixels: false }));
     for (const [index, { mediaType, apply }] of encodings.entries()) {
-      const { data, info } = await apply(picture.clone()).toBuffer({ resolveWithObject: true });
+      const { data, info } = await apply(pipeline.clone()).toBuffer({ resolveWithObject: true });
       if (data.length > MAX_BYTES && index < encodings.length - 1) continue;
       return { label, mediaType, base64: data.toString('base64'), width: info.width, height: info.height, key };
     }
-    throw new Error('There is no encoding');
+    throw new Error('No encoding given');
   } catch (error) {
-    throw new IqaError('IQA_INPUT_IMAGE', 'Expected a complete, undamaged picture, but its pixels cannot be decoded', {
+    throw new IqaError('IQA_INPUT_IMAGE', 'Expected a complete, undamaged image, but its pixels cannot be decoded', {
       cause: error,
     });
   }

@@ -1,15 +1,15 @@
-// Finds the JSON object in what a model said: bare, in a code fence, or in the middle of prose.
+// Extracts the JSON object from a model's reply: bare, in a code fence, or within prose.
 
-/** The object, or undefined where there is none. Nothing is mended: half an object is none. */
-export function extractJson(said: string): Record<string, unknown> | undefined {
-  // Open models think aloud, and try out answers there.
-  const text = said.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i, '');
+/** The object, or undefined. Incomplete objects are not repaired. */
+export function extractJson(reply: string): Record<string, unknown> | undefined {
+  // Open models emit their reasoning, which may contain tentative answers.
+  const text = reply.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i, '');
   const fences = [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map((match) => match[1] ?? '');
   for (const candidate of [text, ...fences]) {
     const parsed = parseObject(candidate);
     if (parsed) return parsed;
   }
-  return firstObjectIn(text);
+  return findFirstObject(text);
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
@@ -26,12 +26,12 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 const MAX_STARTS = 20;
 const MAX_CHARACTERS = 2_000_000;
 
-/** The first balanced {…} that parses. Few beginnings are tried and little is read twice: a long text full of braces must not cost seconds. */
-function firstObjectIn(text: string): Record<string, unknown> | undefined {
+/** The first balanced {…} that parses. Bounded, so that a long text full of braces does not take seconds. */
+function findFirstObject(text: string): Record<string, unknown> | undefined {
   let start = text.indexOf('{');
   let characters = 0;
   for (let tried = 0; start !== -1 && tried < MAX_STARTS && characters < MAX_CHARACTERS; tried += 1) {
-    const end = endOfObject(text, start);
+    const end = findObjectEnd(text, start);
     characters += (end === -1 ? text.length : end) - start;
     const parsed = end === -1 ? undefined : parseObject(text.slice(start, end));
     if (parsed) return parsed;
@@ -40,7 +40,7 @@ function firstObjectIn(text: string): Record<string, unknown> | undefined {
   return undefined;
 }
 
-function endOfObject(text: string, start: number): number {
+function findObjectEnd(text: string, start: number): number {
   let depth = 0;
   let quoted = false;
   for (let at = start; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-"""What a schema cannot say: files are real pictures, boxes lie inside them, names are those of tools and back ends.
+"""What a schema cannot say: files are real images, boxes lie inside them, names are those of tools and back ends.
 
 Every case keeps what Schemathesis broke on purpose; the rest is made good, so that a refusal has one cause.
 """
@@ -48,7 +48,7 @@ PAIRS = [
 ]
 
 
-# Routes that take pictures.
+# Routes that take images.
 DOORS = ("/assess", "/compare")
 
 # What a path parameter may name; every second case takes one of them.

@@ -1,14 +1,14 @@
-// Pictures that the tests make themselves: photo-like, deterministic, in any format.
+// Images that the tests make themselves: photo-like, deterministic, in any format.
 import sharp, { type Sharp } from 'sharp';
 
-export interface PictureOptions {
+export interface ImageOptions {
   width?: number;
   height?: number;
   seed?: number;
 }
 
 /** Occluding discs of all sizes before a sky, all textured, through a lens: natural enough for every tool. */
-export function makePicture({ width = 512, height = 384, seed = 1 }: PictureOptions = {}): Sharp {
+export function makeImage({ width = 512, height = 384, seed = 1 }: ImageOptions = {}): Sharp {
   const random = createRandom(seed);
   const texture = makeTexture(width, height, random);
   const canvas = new Float64Array(width * height * 3);
@@ -90,7 +90,7 @@ function makeTexture(width: number, height: number, random: () => number): Float
   return texture;
 }
 
-/** Mulberry32: small, seeded, good enough for pictures. */
+/** Mulberry32: small, seeded, good enough for images. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

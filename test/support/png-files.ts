@@ -67,7 +67,7 @@ function packSamples(samples: number[], depth: number): Buffer {
 export const withChunk = (png: Buffer, ...chunks: Buffer[]): Buffer =>
   Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)]);
 
-/** Two frames; the first is the picture that readers without animation show. */
+/** Two frames; the first is the image that readers without animation show. */
 export function makeAnimatedPng(first: PngOptions, second: PngOptions): Buffer {
   const { width, height } = first;
   const control = (sequence: number) =>
@@ -88,7 +88,7 @@ export function makeAnimatedPng(first: PngOptions, second: PngOptions): Buffer {
   ]);
 }
 
-/** The same picture in other bytes: its data cut in two at another place. Only pixels travel on, so that a comment would change nothing. */
+/** The same image in other bytes: its data cut in two at another place. Only pixels travel on, so that a comment would change nothing. */
 export function withSplitData(png: Buffer, at: number): Buffer {
   const start = png.indexOf('IDAT', 0, 'latin1') - 4;
   const length = png.readUInt32BE(start);

@@ -22,7 +22,7 @@ export async function prepare(t: Test, file: Buffer, maxPixels = 50_000_000): Pr
   return { image, session, pixels: await sharp(image.path).toColourspace('srgb').raw().toBuffer() };
 }
 
-/** The largest and the mean difference of two pictures, in levels of 255. */
+/** The largest and the mean difference of two images, in levels of 255. */
 export function difference(actual: Uint8Array, expected: Uint8Array): { largest: number; mean: number } {
   if (actual.length !== expected.length) return { largest: Infinity, mean: Infinity };
   const differences = actual.map((value, index) => Math.abs(value - expected[index]!));

@@ -20,7 +20,7 @@ export interface SeenRequest {
   wire: Wire;
   model: string;
   system: string;
-  /** The text of each turn, pictures' labels included. */
+  /** The text of each turn, images' labels included. */
   turns: { role: 'user' | 'assistant'; text: string }[];
   images: { mediaType: string; data: Buffer }[];
   schema: JsonSchema | null;
@@ -86,7 +86,7 @@ export async function startProviderDouble(t: Pick<Test, 'teardown'>): Promise<Pr
     const wire = wireOf(request.url ?? '');
     try {
       const read = READERS[wire](request, JSON.parse(body) as never);
-      for (const { data, mediaType } of read.images) await checkPicture(data, mediaType);
+      for (const { data, mediaType } of read.images) await checkImage(data, mediaType);
       if (read.schema) checkSchema(read.schema, '');
       seen.push(read);
       const step = steps.shift() ?? rest;
@@ -203,8 +203,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Pictures must be what they say they are, down to the last pixel. */
-async function checkPicture(data: Buffer, mediaType: string): Promise<void> {
+/** Images must be what they say they are, down to the last pixel. */
+async function checkImage(data: Buffer, mediaType: string): Promise<void> {
   const { info } = await sharp(data, { failOn: 'warning' }).raw().toBuffer({ resolveWithObject: true });
   const { format } = await sharp(data).metadata();
   if (`image/${format}` !== mediaType) throw new Error(`Expected ${mediaType} but received ${format}`);

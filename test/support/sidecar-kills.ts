@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { formRequest } from './app.ts';
-import { makePicture } from './images.ts';
+import { makeImage } from './images.ts';
 import { withSplitData } from './png-files.ts';
 import { until, type Service } from './service.ts';
 
@@ -16,12 +16,12 @@ export interface KillReport {
 const CLIENTS = 4;
 
 export async function killUnderLoad(service: Service, kills: number): Promise<KillReport> {
-  const pictures = await Promise.all(
-    Array.from({ length: 6 }, (_, seed) => makePicture({ width: 320, height: 240, seed }).png().toBuffer()),
+  const images = await Promise.all(
+    Array.from({ length: 6 }, (_, seed) => makeImage({ width: 320, height: 240, seed }).png().toBuffer()),
   );
   const ask = async (index: number, unique: number) => {
     const { payload, headers } = await formRequest({
-      image: withSplitData(pictures[index] ?? Buffer.alloc(0), unique + pictures.length),
+      image: withSplitData(images[index] ?? Buffer.alloc(0), unique + images.length),
     });
     const response = await fetch(`${service.address}/assess`, {
       method: 'POST',
@@ -33,9 +33,7 @@ export async function killUnderLoad(service: Service, kills: number): Promise<Ki
       verdict: response.status === 200 ? verdictOf((await response.json()) as Assessment) : await response.text(),
     };
   };
-  const expected = (await Promise.all(pictures.map((_, index) => ask(index, -1 - index)))).map(
-    ({ verdict }) => verdict,
-  );
+  const expected = (await Promise.all(images.map((_, index) => ask(index, -1 - index)))).map(({ verdict }) => verdict);
   const answers: KillReport['answers'] = [];
   const readyAgainMs: number[] = [];
   let going = true;
@@ -43,8 +41,8 @@ export async function killUnderLoad(service: Service, kills: number): Promise<Ki
   const clients = Array.from({ length: CLIENTS }, async () => {
     while (going) {
       const unique = count++;
-      const { status, verdict } = await ask(unique % pictures.length, unique);
-      answers.push({ status, right: status !== 200 || verdict === expected[unique % pictures.length] });
+      const { status, verdict } = await ask(unique % images.length, unique);
+      answers.push({ status, right: status !== 200 || verdict === expected[unique % images.length] });
       if (status !== 200) await delay(20);
     }
   });

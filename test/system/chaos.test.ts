@@ -9,7 +9,7 @@ import type { Config } from '../../src/config/config.ts';
 import { buildTestApp, formRequest } from '../support/app.ts';
 import { answerFromSchema } from '../support/model-answers.ts';
 import { withModels } from '../support/models.ts';
-import { createRandom, makePicture } from '../support/images.ts';
+import { createRandom, makeImage } from '../support/images.ts';
 import { startProviderDouble, type Step } from '../support/provider-double.ts';
 
 const ASSESSMENTS = 500;
@@ -73,7 +73,7 @@ t.test('chaos', async (t) => {
     adjust: chaotic,
     quiet: true,
   });
-  const image = await makePicture({ width: 200, height: 200 }).jpeg({ quality: 80 }).toBuffer();
+  const image = await makeImage({ width: 200, height: 200 }).jpeg({ quality: 80 }).toBuffer();
   const calls = new Map<string, number>();
   let asked = 0;
   let faults = 0;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { projectRoot } from '../../src/config/config.ts';
 import { formRequest } from '../support/app.ts';
-import { makePicture } from '../support/images.ts';
+import { makeImage } from '../support/images.ts';
 import { groupOf, isAlive, startService, until } from '../support/service.ts';
 
-const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
+const image = await makeImage({ width: 256, height: 256 }).png().toBuffer();
 
 async function assess(address: string): Promise<Response> {
   const { payload, headers } = await formRequest({ image });

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { formRequest } from '../support/app.ts';
-import { makePicture } from '../support/images.ts';
+import { makeImage } from '../support/images.ts';
 import { groupOf, startService, until } from '../support/service.ts';
 
 interface Answer {
@@ -67,17 +67,13 @@ t.test(
     const agent = new Agent();
     const uploads = await Promise.all(
       Array.from({ length: 20 }, async (_, seed) =>
-        beginUpload(service.address, await makePicture({ width: 256, height: 192, seed }).png().toBuffer(), agent),
+        beginUpload(service.address, await makeImage({ width: 256, height: 192, seed }).png().toBuffer(), agent),
       ),
     );
     await until(() => spooled(folder).length === 20);
     service.child.kill('SIGTERM');
     await until(async () => (await fetch(`${service.address}/ready`)).status === 503);
-    const late = await beginUpload(
-      service.address,
-      await makePicture({ width: 64, height: 64 }).png().toBuffer(),
-      agent,
-    );
+    const late = await beginUpload(service.address, await makeImage({ width: 64, height: 64 }).png().toBuffer(), agent);
     const refused = await late.finish();
     t.match(refused.body, { status: 503, code: 'IQA_BUSY', detail: /shutting down/ });
     t.match(refused.headers['retry-after'], /^\d+$/);
@@ -98,7 +94,7 @@ t.test('an upload that exceeds the grace period is cut off, and the exit is stil
   const service = await startService(t, { environment: { IQA_SPOOL_DIR: folder, IQA_SHUTDOWN_GRACE_MS: '500' } });
   const { sending } = await beginUpload(
     service.address,
-    await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    await makeImage({ width: 256, height: 192 }).png().toBuffer(),
     new Agent(),
   );
   const cut = new Promise<void>((resolve) => {
@@ -119,7 +115,7 @@ t.test('one Ctrl-C under npm, which forwards it to a process that already got it
     command: ['npm', 'start', '--silent'],
     environment: { IQA_SPOOL_DIR: folder, IQA_SHUTDOWN_GRACE_MS: '60000' },
   });
-  const image = await makePicture({ width: 256, height: 192 }).png().toBuffer();
+  const image = await makeImage({ width: 256, height: 192 }).png().toBuffer();
   const { finish } = await beginUpload(service.address, image, new Agent());
   await until(() => spooled(folder).length === 1);
   process.kill(-(service.child.pid ?? 0), 'SIGINT');
@@ -132,7 +128,7 @@ t.test('one Ctrl-C under npm, which forwards it to a process that already got it
 t.test('a second Ctrl-C ends at once and leaves no process', async (t) => {
   const folder = t.testdir();
   const service = await startService(t, { environment: { IQA_SPOOL_DIR: folder, IQA_SHUTDOWN_GRACE_MS: '600000' } });
-  const image = await makePicture({ width: 256, height: 192 }).png().toBuffer();
+  const image = await makeImage({ width: 256, height: 192 }).png().toBuffer();
   const { sending } = await beginUpload(service.address, image, new Agent());
   sending.on('error', () => undefined);
   await until(() => spooled(folder).length === 1);
@@ -151,7 +147,7 @@ t.test('KILL in the middle of an upload: the next start removes what was left', 
   const killed = await startService(t, { environment: { IQA_SPOOL_DIR: folder } });
   const { sending } = await beginUpload(
     killed.address,
-    await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    await makeImage({ width: 256, height: 192 }).png().toBuffer(),
     new Agent(),
   );
   sending.on('error', () => undefined);

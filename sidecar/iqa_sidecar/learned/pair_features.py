@@ -103,8 +103,8 @@ def _structure(ours: Plane, theirs: Plane) -> Numbers:
     return {
         "lost": float(np.mean(np.maximum(-change, 0))),
         "added": float(np.mean(np.maximum(change, 0))),
-        "likeness": _to_log_distance(float(np.mean(similarity))),
-        "likeness_worst": _to_log_distance(float(np.percentile(similarity[::2, ::2], 5))),
+        "similarity": _to_log_distance(float(np.mean(similarity))),
+        "similarity_worst": _to_log_distance(float(np.percentile(similarity[::2, ::2], 5))),
         "gradients": _to_log_distance(float(np.mean(gradients))),
         "gradients_uneven": float(np.sqrt(np.std(gradients))),
     }
@@ -135,15 +135,11 @@ def _halve(plane: Plane) -> Plane:
     return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
+_STRUCTURE_KEYS = ("lost", "added", "similarity", "similarity_worst", "gradients", "gradients_uneven")
 _GROUPS = (
     tuple(f"{plane}_{key}" for plane in ("luma", "blue", "red") for key in ("shift", "spread", "slope", "residual")),
     ("error_coarse", "error_fine", "error_peak", "error_area", "chroma_distance", "chroma_peak", "chroma_vivid"),
-    *(
-        tuple(
-            f"{key}_{scale}" for key in ("lost", "added", "likeness", "likeness_worst", "gradients", "gradients_uneven")
-        )
-        for scale in range(_SCALES)
-    ),
+    *(tuple(f"{key}_{scale}" for key in _STRUCTURE_KEYS) for scale in range(_SCALES)),
 )
 PAIR_FEATURES = tuple(name for group in _GROUPS for name in group)
 # The first feature of each kernel group.

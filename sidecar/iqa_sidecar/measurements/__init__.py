@@ -1,4 +1,4 @@
-"""Physical statistics of one image's pixels: the numbers beside the tools' scores, each documented in its module."""
+"""Measurements of one image's pixels, each documented in its module."""
 
 import cv2
 import numpy as np
@@ -10,7 +10,7 @@ from .measurement import Measurement, Values
 
 __all__ = ["CATALOGUE", "VERSION", "Measurement", "Values", "measure"]
 
-# Raised by every change that can alter a value.
+# Incremented by every change that can alter a value.
 VERSION = "1.3.0"
 
 CATALOGUE: tuple[Measurement, ...] = (
@@ -30,7 +30,7 @@ CATALOGUE: tuple[Measurement, ...] = (
 
 def measure(image: Image, jpeg_quality: int | None) -> Values:
     """Every measurement of the catalogue, None where it is not defined for these pixels; never NaN."""
-    # Learned tools look at the same numbers: one request takes them once.
+    # Cached, because the learned tools use them too.
     values = image.derive(_measure_pixels)
     quality = jpeg_quality if jpeg_quality is not None else image.jpeg_quality
     return values | {"jpeg_quality": None if quality is None else float(quality)}

@@ -1,4 +1,4 @@
-"""`python -m iqa_sidecar.measurements`: prints the catalogue as JSON, from which docs/measurements.md is made."""
+"""`python -m iqa_sidecar.measurements`: prints the catalogue as JSON for docs/measurements.md."""
 
 import dataclasses
 import json

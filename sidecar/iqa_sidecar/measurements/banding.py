@@ -1,4 +1,4 @@
-"""Too few levels: posterised, quantised or stretched images leave gaps in their histograms."""
+"""Banding: gaps in the histogram of posterised, quantised or stretched images."""
 
 import cv2
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from ..imaging.image import Image
 from .measurement import Measurement, Values
 
-# Pixels; fewer leave gaps by chance. Rows are skipped above the second number.
+# Pixels; smaller images have gaps by chance. Above the second number rows are skipped.
 _FEWEST_PIXELS = 16_384
 _SAMPLES = 500_000
 

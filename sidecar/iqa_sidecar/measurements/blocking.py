@@ -1,4 +1,4 @@
-"""Compression: steps along an 8 × 8 grid, and the quality setting that the file tells."""
+"""Compression: steps along an 8 × 8 grid, and the file's quality setting."""
 
 import cv2
 import numpy as np
@@ -8,7 +8,7 @@ from ..imaging.image import Image
 from .measurement import Measurement, Values
 
 _GRID = 8
-# Grey levels; steps of real edges are larger than those between blocks and would hide them.
+# Gray levels; larger steps are real edges, which would hide the steps between blocks.
 _LARGEST_STEP = 32
 
 MEASUREMENTS = (
@@ -21,7 +21,7 @@ MEASUREMENTS = (
 
 
 def measure_blocking(image: Image, jpeg_quality: int | None) -> tuple[Values, tuple[int, int]]:
-    """Also the column and the row where the strongest grid begins."""
+    """Returns the values, and the column and row where the strongest grid begins."""
     quality = jpeg_quality if jpeg_quality is not None else image.jpeg_quality
     blockiness, grid = _blockiness(image.luma_bytes)
     return {"blockiness": blockiness, "jpeg_quality": None if quality is None else float(quality)}, grid
@@ -41,15 +41,15 @@ def _blockiness(luma: NDArray[np.uint8]) -> tuple[float | None, tuple[int, int]]
 
 
 def _grid_excess(steps: cv2.typing.MatLike, axis: int) -> tuple[float, int]:
-    """How much steps on the strongest grid exceed those beside it, and where that grid begins."""
+    """How much the steps on the strongest grid exceed those beside it, and where that grid begins."""
     steps = np.minimum(steps, _LARGEST_STEP)
     profile = cv2.reduce(steps, axis, cv2.REDUCE_AVG, dtype=cv2.CV_32F).ravel().astype(np.float64)
     beside = (profile[:-2] + profile[2:]) / 2
     excess = profile[1:-1] - beside
-    # A crop moves the grid, so all eight phases are tried; the runner-up is what chance and content alone reach.
+    # A crop moves the grid, so all eight phases are tried; the second best is the level of content and chance.
     phases = [float(excess[phase::_GRID].mean()) for phase in range(_GRID)]
     second, strongest = sorted(phases)[-2:]
     level = float(beside.mean())
-    # The first of `excess` is the step from pixel 1 to pixel 2.
+    # excess[0] is the step from pixel 1 to pixel 2.
     start = (phases.index(strongest) + 2) % _GRID
     return (max(0.0, strongest - max(0.0, second)) / level if level > 0 else 0.0), start

@@ -1,4 +1,4 @@
-"""Colour: how strong it is, and whether the whole image leans towards one hue."""
+"""Colour: saturation, colourfulness and colour cast."""
 
 import cv2
 import numpy as np
@@ -8,9 +8,9 @@ from ..imaging.image import Image
 from .measurement import Measurement, Values
 from .working_size import reduce_image
 
-# Means over the image settle long before this many pixels.
+# Enough pixels for stable means.
 _SAMPLES = 40_000
-# Grey level above which a channel may be clipped.
+# Gray level above which a channel may be clipped.
 _BRIGHTEST = 250
 
 MEASUREMENTS = (
@@ -44,16 +44,16 @@ def _colorfulness(red_green: NDArray[np.float32], yellow_blue: NDArray[np.float3
 
 
 def _color_cast(small: NDArray[np.uint8] | None) -> float | None:
-    """What three estimates of the light's colour agree on; a coloured surface seldom deceives all of them.
+    """The smallest of three estimates of the illuminant's shift from neutral, along their mean direction.
 
-    Norms of order 6 (van de Weijer et al. 2007) of first differences, second differences and the light itself: the
-    strongest show the light's colour. The estimates' shifts from neutral are taken along their mean; the least counts.
+    The estimates are norms of order 6 of first differences, second differences and the pixels themselves (van de
+    Weijer et al. 2007). A coloured surface seldom affects all three.
     """
     if small is None:
         return None
     light = np.asarray(cv2.LUT(small, _LINEAR), np.float32)
     across, down = light[1:-1, 2:] - light[1:-1, :-2], light[2:, 1:-1] - light[:-2, 1:-1]
-    # Clipped pixels have lost their colour; beside them differences are wrong too.
+    # Clipped pixels have lost their colour, which also affects differences beside them.
     brightest = cv2.dilate(small, np.ones((3, 3), np.uint8))[1:-1, 1:-1]
     usable = cv2.inRange(brightest, (0, 0, 0), (_BRIGHTEST,) * 3)
     first = cv2.add(cv2.multiply(across, across), cv2.multiply(down, down))
@@ -68,7 +68,7 @@ def _color_cast(small: NDArray[np.uint8] | None) -> float | None:
 
 
 def _norm(square: cv2.typing.MatLike, mask: cv2.typing.MatLike | None) -> NDArray[np.float64]:
-    """Of order 6, of each channel."""
+    """Norm of order 6 of each channel."""
     sixth_power = cv2.multiply(cv2.multiply(square, square), square)
     return np.asarray(np.array(cv2.mean(sixth_power, mask)[:3]) ** (1 / 6))
 

@@ -1,4 +1,4 @@
-"""Directional blur (camera shake, moving subjects), from two signs that content alone seldom gives together."""
+"""Directional blur (camera shake, motion) from two cues that image content alone seldom shows together."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,16 @@ from .measurement import Measurement, Values
 
 Vector = NDArray[np.float64]
 
-# 15° each; edges are taken from every direction, because a blur makes just those weak that tell of it.
+# 15° each. Edges are taken from every direction, because a blur weakens exactly the edges across it.
 _SECTORS = 12
 _EDGES_A_SECTOR = 40
 _SMALLEST_COUNT = 8
 _SMALLEST_SECTORS = 5
-# Below this the direction is chance.
+# Below this the direction is random.
 _DIRECTED = 0.3
-# Between 10 % and 90 % of its height lie so many of a ramp's pixels.
+# Share of a ramp's pixels between 10 % and 90 % of its height.
 _RAMP = 0.8
-# Pixels; rows are skipped above this.
+# Pixels; further rows are skipped.
 _SAMPLES = 130_000
 
 MEASUREMENTS = (
@@ -43,10 +43,10 @@ def measure_direction(image: Image, smooth: Plane, edges: Edges) -> Values:
     if by_width is None or by_detail is None:
         return {"blur_anisotropy": None, "motion_blur_px": None, "blur_direction_deg": None}
     anisotropy = float(np.sqrt(np.hypot(*by_width) * np.hypot(*by_detail)))
-    # Both point to twice the angle of the blur, with y down.
+    # Both vectors have twice the angle of the blur, with y down.
     cosine, sine = by_width + by_detail
     degrees = float(np.degrees(np.arctan2(-sine, cosine)) / 2 % 180)
-    # The widest edges exceed the narrowest by 2 |u| of the mean square; a blur of length l makes a ramp of 0.8 l.
+    # The widest edges exceed the narrowest by 2 |u| of the mean square; a blur of length l gives a ramp of 0.8 l.
     length = float(np.sqrt(2 * np.hypot(*by_width) * mean_square)) / _RAMP
     directed = anisotropy >= _DIRECTED
     return {
@@ -82,7 +82,7 @@ def _strongest(edges: Edges, members: NDArray[np.intp]) -> NDArray[np.intp]:
 def _detail_vector(smooth: Plane) -> Vector | None:
     """B(θ) = E[I_θθ²] / E[I_θ²], the mean squared frequency along θ, is smallest along the blur.
 
-    The vector's length is (max - min) / (max + min). Stripes alone change both moments and so not their ratio.
+    The vector's length is (max - min) / (max + min). Stripes alone change both moments but not their ratio.
     """
     if min(smooth.shape) < 3:
         return None

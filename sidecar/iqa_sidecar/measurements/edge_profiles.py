@@ -1,4 +1,4 @@
-"""Finds the edges of an image and samples luma across them; widths, halos and blur directions start from here."""
+"""Finds edges and samples luma across them, for edge widths, halos and blur directions."""
 
 from dataclasses import dataclass
 
@@ -10,20 +10,20 @@ from ..imaging.image import Plane
 
 Vector = NDArray[np.float32]
 
-# Pixels; an edge counts where the slope is the steepest within a square of this side.
+# Pixels; an edge is the steepest slope within a square of this side.
 _NEIGHBOURHOOD = 9
-# Grey levels a pixel; weaker slopes are shading.
+# Gray levels per pixel; weaker slopes are shading.
 _WEAKEST_SLOPE = 1.0
-# White noise of σ 1 reaches such slopes in none of ten thousand squares (simulated).
+# Slope that white noise of σ 1 exceeds in less than one of ten thousand squares (simulated).
 _NOISE_SLOPE = 0.8
-# Pixels to either side of an edge and between samples.
+# Pixels on either side of an edge, and between samples.
 _REACH = 20.0
 _STEP = 0.5
-# A side of an edge ends where the slope falls below this fraction of the middle's.
+# An edge ends where the slope falls below this fraction of its maximum.
 _FLAT = 0.03
-# OpenCV's remap counts pixels in 16 bits.
+# OpenCV's remap is limited to 16 bits.
 _LARGEST_REMAPPED = 32_767
-# Pixels beyond the end of an edge among which its plateau is sought.
+# Pixels beyond the end of an edge that form its plateau.
 _PLATEAU = (1.0, 4.0)
 
 
@@ -31,7 +31,7 @@ _PLATEAU = (1.0, 4.0)
 class Edges:
     x: Vector
     y: Vector
-    # Grey levels a pixel.
+    # Gray levels per pixel.
     slope: Vector
     # Radians, 0..π, of the direction across the edge; y points down.
     angle: Vector
@@ -41,13 +41,13 @@ class Edges:
 
 
 def find_edges(smooth: Plane, noise_sigma: float) -> tuple[Edges, Plane]:
-    """Maxima of the slope of luma, smoothed by a Gaussian of σ 1, that stand out from the noise; and the slope."""
+    """Maxima of the slope of smoothed luma (Gaussian, σ 1) above the noise, and the slope."""
     across = np.zeros_like(smooth)
     down = np.zeros_like(smooth)
-    # A frame of two pixels stays empty: what lies beyond an edge there cannot be seen.
+    # No edges within two pixels of the border: their profiles would be incomplete.
     np.subtract(smooth[2:-2, 3:-1], smooth[2:-2, 1:-3], out=across[2:-2, 2:-2])
     np.subtract(smooth[3:-1, 2:-2], smooth[1:-3, 2:-2], out=down[2:-2, 2:-2])
-    # Not cv2.magnitude: its last bit depends on where the array lies in memory.
+    # Not cv2.magnitude: its last bit depends on the memory alignment.
     slope = np.sqrt(across * across + down * down)
     slope /= 2
     highest = cv2.dilate(slope, np.ones((_NEIGHBOURHOOD, _NEIGHBOURHOOD), np.uint8))
@@ -61,12 +61,12 @@ def find_edges(smooth: Plane, noise_sigma: float) -> tuple[Edges, Plane]:
 class Profiles:
     # Pixels between 10 % and 90 % of the edge's height.
     width: Vector
-    # What the smaller of the two ends exceeds its plateau by, as a fraction of the height.
+    # The smaller overshoot of the two ends beyond their plateaus, as a fraction of the height.
     overshoot: Vector
 
 
 def measure_profiles(luma: Plane, edges: Edges) -> Profiles:
-    """An edge reaches from its steepest point to where it stops rising on either side, at most 20 pixels."""
+    """An edge extends from its steepest point to where it stops rising on either side, at most 20 pixels."""
     profiles = _sample(luma, edges)
     centre = profiles.shape[1] // 2
     rise = np.diff(profiles, axis=1)
@@ -98,7 +98,7 @@ def _sample(luma: Plane, edges: Edges) -> Plane:
 
 
 def _interpolate(luma: Plane, columns: Plane, rows: Plane) -> Plane:
-    """Linear between pixels; outside the image its border counts."""
+    """Bilinear; the border is repeated outside the image."""
     if max(luma.shape) < _LARGEST_REMAPPED:
         return np.asarray(cv2.remap(luma, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     height, width = luma.shape
@@ -112,7 +112,7 @@ def _interpolate(luma: Plane, columns: Plane, rows: Plane) -> Plane:
 
 
 def _width(relative: Plane, first: NDArray[np.intp], last: NDArray[np.intp]) -> Vector:
-    """Adds up, step by step, the part that lies between 10 % and 90 %."""
+    """Sums the parts of all steps between 10 % and 90 %."""
     step = np.arange(relative.shape[1] - 1)
     inside = (step >= first[:, None]) & (step < last[:, None])
     clipped = np.clip(relative, 0.1, 0.9)
@@ -125,5 +125,5 @@ def _overshoot(relative: Plane, first: NDArray[np.intp], last: NDArray[np.intp])
     end = relative.shape[1] - 1
     above = np.take_along_axis(relative, np.minimum(last[:, None] + offsets, end), axis=1)
     below = np.take_along_axis(relative, np.maximum(first[:, None] - offsets, 0), axis=1)
-    # A line of two edges overshoots one of them only; a halo both. Hence the smaller.
+    # The smaller one, because a thin line overshoots on one side only, a halo on both.
     return np.minimum(1 - np.median(above, axis=1), np.median(below, axis=1))

@@ -1,4 +1,4 @@
-"""Blur and over-sharpening, read from the profiles of the strong edges."""
+"""Blur and over-sharpening from the profiles of strong edges."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exposure and tonal range, all from the histogram of luma."""
+"""Exposure and tonal range from the histogram of luma."""
 
 import cv2
 import numpy as np
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from ..imaging.image import Image
 from .measurement import Measurement, Values
 
-# Grey levels at either end that count as clipped: 8-bit codecs smear true black and white over a few levels.
+# Gray levels at either end that count as clipped: codecs spread black and white over a few levels.
 _CLIPPED_LEVELS = 4
 
 MEASUREMENTS = (

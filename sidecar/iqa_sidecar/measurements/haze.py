@@ -1,4 +1,4 @@
-"""Haze: a veil of light that leaves no part of the image truly dark."""
+"""Haze: bright veils in which no part of the image is dark."""
 
 import cv2
 import numpy as np
@@ -8,10 +8,10 @@ from ..imaging.image import Image
 from .measurement import Measurement, Values
 from .working_size import reduce_image
 
-# Of the reduced image, once more; and pixels of it, the neighbourhood in which something should be dark.
+# A further reduction, and the neighbourhood in reduced pixels that should contain something dark.
 _FACTOR = 3
 _NEIGHBOURHOOD = 7
-# Share of the haziest pixels whose mean colour is taken for that of the veil.
+# Share of the haziest pixels; their mean colour is the veil's.
 _VEIL_SHARE = 0.005
 
 MEASUREMENTS = (
@@ -23,7 +23,7 @@ MEASUREMENTS = (
 
 
 def measure_haze(image: Image) -> Values:
-    """Mean over the image of the smallest relative channel in each neighbourhood, of the veil's colour."""
+    """Mean dark channel relative to the veil's colour."""
     reduced = reduce_image(image)
     if reduced is None:
         return {"haze": None}
@@ -35,7 +35,7 @@ def measure_haze(image: Image) -> Values:
     veil = small.reshape(-1, 3)[haziest].mean(axis=0, dtype=np.float64)
     if veil.min() < 1:
         return {"haze": 0.0}
-    # Saturates where something is brighter than the veil.
+    # Saturates where a pixel is brighter than the veil.
     relative = cv2.transform(small, np.diag(255 / veil))
     return {"haze": float(_dark_channel(np.asarray(relative, np.uint8)).mean()) / 255}
 

@@ -1,4 +1,4 @@
-"""What a measurement is: one documented number about the pixels of one image."""
+"""The type of a measurement: one documented number about the pixels of one image."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,6 @@ class Measurement:
     name: str
     unit: str
     minimum: float
-    # None: no upper end of its own.
+    # None: unbounded.
     maximum: float | None
     description: str

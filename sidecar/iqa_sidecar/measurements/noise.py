@@ -1,4 +1,9 @@
-"""Noise of luma and chroma on the smoothest parts of the image, and single stray pixels."""
+"""Noise of luma and chroma on the smoothest parts of the image, and impulse noise.
+
+References:
+    J. Immerkær, "Fast noise variance estimation", Computer Vision and Image Understanding, 1996.
+    https://doi.org/10.1006/cviu.1996.0060
+"""
 
 import cv2
 import numpy as np
@@ -8,13 +13,13 @@ from ..imaging.image import Image, Plane
 from .measurement import Measurement, Values
 
 _BLOCK = 16
-# Second difference in both directions: blind to slopes and straight edges along the axes; noise of σ 1 gives σ 6.
+# Second difference in both directions: zero for slopes and straight edges along the axes; noise of σ 1 gives σ 6.
 _SECOND_DIFFERENCE = np.array([1, -2, 1], np.float32)
 # From the mean of |response| to σ.
 _SIGMA = np.float32(np.sqrt(np.pi / 2) / 6)
-# In pure noise the 10th percentile of the blocks lies this much below σ (simulated).
+# Ratio of σ to the 10th percentile of the blocks in pure noise (simulated).
 _PERCENTILE_BIAS = 1 / 0.893
-# Grey levels; and multiples of the typical deviation, so that the tails of white noise do not count.
+# Gray levels; and multiples of the typical deviation, so that white noise does not count.
 _SMALLEST_IMPULSE = 40
 _IMPULSE_RATIO = 8
 _TESTED_IMPULSES = 8_000
@@ -50,7 +55,7 @@ def _noise_sigma(plane: Plane, luma: Plane) -> float | None:
 
 
 def block_strengths(plane: Plane) -> Plane:
-    """σ of the noise in each whole block, as far as the block has no texture."""
+    """σ of the noise in each complete block, if it has no texture."""
     height, width = (side // _BLOCK * _BLOCK for side in plane.shape)
     response = cv2.sepFilter2D(plane, -1, _SECOND_DIFFERENCE, _SECOND_DIFFERENCE)
     return np.asarray(_block_means(np.abs(response)[:height, :width]) * _SIGMA, np.float32)
@@ -63,7 +68,7 @@ def _block_means(plane: Plane) -> Plane:
 
 
 def _chroma_noise_sigma(image: Image) -> float | None:
-    """At half size, because most files carry chroma at half size; doubled, as a mean of four halves white noise."""
+    """At half size, as most files store chroma; doubled, because a mean of four pixels halves white noise."""
     size = ((image.width + 1) // 2, (image.height + 1) // 2)
     small = cv2.resize(image.bgr, size, interpolation=cv2.INTER_AREA).astype(np.float32)
     planes = cv2.split(cv2.transform(small, _CHROMA))
@@ -79,7 +84,7 @@ _CHROMA = np.array([[0.5, -0.331264, -0.168736], [-0.081312, -0.418688, 0.5], [0
 
 
 def _impulse_fraction(bgr: NDArray[np.uint8]) -> float | None:
-    """Far from the median of its neighbourhood, and from all of its neighbours but one (which may be stray as well)."""
+    """Far from the median of its neighbourhood, and from all neighbours but one (which may be an impulse too)."""
     height, width = bgr.shape[:2]
     if min(height, width) < 3:
         return None

@@ -1,4 +1,4 @@
-"""Ringing: ripples beside strong edges, which codecs and resampling filters leave there."""
+"""Ringing: ripples beside strong edges, from codecs and resampling filters."""
 
 import cv2
 import numpy as np
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from ..imaging.image import Image, Plane
 from .measurement import Measurement, Values
 
-# Grey levels a pixel; and the share of pixels that may count as strong edges where steep ones abound.
+# Gray levels per pixel; and the maximum share of pixels that count as strong edges.
 _WEAKEST_SLOPE = 8.0
 _STRONGEST_SHARE = 0.05
-# Pixels from a strong edge: its own flank, the ripples beside it, and where they have died away.
+# Distances in pixels from a strong edge: its flank, the ripples, and beyond them.
 _FLANK, _BESIDE, _AWAY = 2, 6, 12
 _FEWEST_PIXELS = 100
 
@@ -23,14 +23,14 @@ MEASUREMENTS = (
 
 
 def measure_ringing(image: Image, smooth: Plane, slope: Plane) -> Values:
-    """`smooth`: luma after a Gaussian of σ 1; `slope`: of it."""
+    """`smooth`: luma after a Gaussian of σ 1; `slope`: its gradient magnitude."""
     sample = slope[::4, ::4].ravel()
     rank = int((1 - _STRONGEST_SHARE) * (sample.size - 1))
     threshold = max(_WEAKEST_SLOPE, float(np.partition(sample, rank)[rank]))
     strong = (slope > threshold).view(np.uint8) * np.uint8(255)
     flank = _grow(strong, _FLANK)
     near = _grow(flank, _BESIDE - _FLANK)
-    # In place of a logical "and not": the masks are 0 and 255, and each lies inside the next.
+    # Subtraction instead of "and not": the masks are 0 and 255, and each contains the previous.
     beside = cv2.subtract(near, flank)
     away = cv2.bitwise_not(_grow(near, _AWAY - _BESIDE))
     if min(cv2.countNonZero(mask) for mask in (strong, beside, away)) < _FEWEST_PIXELS:

@@ -1,4 +1,9 @@
-"""How much of the image's fine detail a further blur would remove."""
+"""Sharpness: how much of the fine detail a further blur would remove.
+
+References:
+    F. Crete, T. Dolmiere, P. Ladret, M. Nicolas, "The blur effect: perception and estimation with a new no-reference
+    perceptual blur metric", Human Vision and Electronic Imaging, 2007. https://doi.org/10.1117/12.702790
+"""
 
 import cv2
 import numpy as np
@@ -17,10 +22,10 @@ MEASUREMENTS = (
 
 
 def measure_sharpness(image: Image) -> Values:
-    """Crete et al. 2007, one minus their blur: both directions added up."""
+    """1 - blur of Crete et al. 2007, with both directions summed."""
     if min(image.width, image.height) < _SIDE:
         return {"sharpness": None}
-    # Sums of 3 × 3 pixels: after a strong blur the rounding to whole grey levels would pass for detail.
+    # Sums of 3 × 3 pixels, because after a strong blur the rounding to gray levels looks like detail.
     luma = cv2.boxFilter(image.luma_bytes, cv2.CV_16U, (3, 3), normalize=False)
     total_across, removed_across = _compare(luma, (_SIDE, 1), axis=1)
     total_down, removed_down = _compare(luma, (1, _SIDE), axis=0)
@@ -29,11 +34,11 @@ def measure_sharpness(image: Image) -> Values:
 
 
 def _compare(luma: cv2.typing.MatLike, size: tuple[int, int], axis: int) -> tuple[float, float]:
-    """Sums of |difference| and of what is missing from it after the mean, in integers scaled by the mean's 9 pixels."""
+    """Sums of |difference| and of its loss after a blur, as integers scaled by the 9 pixels of the mean."""
     blurred = cv2.boxFilter(luma, cv2.CV_16U, size, normalize=False)
     before = _differences(luma, axis) * np.uint16(_SIDE)
     after = _differences(blurred, axis)
-    # Saturates at 0 where the blurred difference is the larger one.
+    # Saturates at 0 where the blurred difference is larger.
     removed = cv2.subtract(before, after)
     return _total(before), _total(removed)
 
@@ -43,5 +48,5 @@ def _differences(plane: cv2.typing.MatLike, axis: int) -> cv2.typing.MatLike:
 
 
 def _total(plane: cv2.typing.MatLike) -> float:
-    """Of integers, in float64: exact, in whatever order they are added up."""
+    """Sum of integers in float64: exact in any order."""
     return float(np.sum(cv2.reduce(plane, 0, cv2.REDUCE_SUM, dtype=cv2.CV_64F)))

@@ -1,7 +1,7 @@
-"""Where in the image: blur, noise and blockiness tile by tile, asked for like a tool's local map.
+"""Local maps of blur, noise and blockiness in tiles, requested like a tool's local map.
 
-Each is offered as a tool that has the measurement's name, its value and a map: 1 where a tile is as most good photos
-are, 0 where the distortion is extreme, straight in between.
+Each is a tool with the name and value of the measurement and a map: 1 where a tile is like most good photos, 0 where
+the distortion is extreme, linear in between.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,18 @@ from .measurement import Values
 from .noise import block_strengths, measure_noise
 
 _TILE = 32
-# Edges are skipped above this; an image of twelve megapixels has a hundred thousand.
-_MOST_EDGES = 6_000
-# Values at which the map is 1 and 0: the clean range's end and the last cut in configs/severity.yaml.
+# Further edges are skipped; an image of twelve megapixels has a hundred thousand.
+_MAX_EDGES = 6_000
+# Values at which the map is 1 and 0: the end of the clean range and the last threshold in configs/severity.yaml.
 _EDGE_WIDTHS = (1.5, 9.4)
 _NOISE_SIGMAS = (1.5, 25.7)
 _BLOCKINESSES = (0.02, 1.59)
 
 
 def blur_map(image: Image) -> Plane:
-    """Median width of each tile's edges. A tile without edges shows no blur."""
+    """Median edge width of each tile. A tile without edges counts as sharp."""
     edges = image.derive(_find_edges)
-    chosen = np.arange(len(edges.x))[:: max(1, -(-len(edges.x) // _MOST_EDGES))]
+    chosen = np.arange(len(edges.x))[:: max(1, -(-len(edges.x) // _MAX_EDGES))]
     edges = edges.take(chosen)
     rows, columns = _tiles(image)
     tile = (edges.y // _TILE).astype(np.intp) * columns + (edges.x // _TILE).astype(np.intp)
@@ -43,7 +43,7 @@ def blur_map(image: Image) -> Plane:
 
 
 def noise_map(image: Image) -> Plane:
-    """The quieter half of each tile, because texture passes for noise."""
+    """Noise of the block with the least in each tile, because texture looks like noise."""
     strengths = block_strengths(image.luma)
     rows, columns = (max(1, side // 2) for side in strengths.shape)
     quiet = np.full((rows, columns), np.inf, np.float32)
@@ -56,7 +56,7 @@ def noise_map(image: Image) -> Plane:
 
 
 def blockiness_map(image: Image) -> Plane:
-    """Steps on the image's grid over the steps beside it, tile by tile."""
+    """Steps on the block grid relative to the steps beside it, per tile."""
     luma = image.luma_bytes
     left, top = find_grid(luma)
     across = _grid_excess(cv2.absdiff(luma[:, 1:], luma[:, :-1]).astype(np.float32), left)
@@ -75,7 +75,7 @@ def _grid_excess(steps: Plane, start: int) -> Plane:
     beside = ((columns - start) % 8 == 1) | ((columns - start) % 8 == 7)
     on = _tile_means(padded * on_grid, on_grid.mean())
     off = _tile_means(padded * beside, beside.mean())
-    # Half a grey level keeps the rounding of flat areas from counting.
+    # Half a gray level, so that rounding in flat areas does not count.
     return np.asarray((on - off) / (off + 0.5), np.float32)
 
 
@@ -99,7 +99,7 @@ def _find_edges(image: Image) -> Edges:
     return find_edges(smooth, measure_noise(image)["noise_sigma"] or 0)[0]
 
 
-# Each its own part of the measurements only: a map is asked for while somebody waits for the answer.
+# Only the needed part of the measurements, because a client is waiting.
 def _measure_edges(image: Image) -> Values:
     return measure_edges(image, image.derive(_find_edges))
 

@@ -1,4 +1,4 @@
-"""A small copy of the image for measurements of colour, which need no detail; made once for all of them."""
+"""A small copy of the image for colour measurements, which need no detail; cached."""
 
 import cv2
 import numpy as np
@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 
 from ..imaging.image import Image
 
-# Pixels; geometric mean of the sides, about.
+# Pixels; approximate geometric mean of the sides.
 _SIDE = 256
 
 
 def reduce_image(image: Image) -> NDArray[np.uint8] | None:
-    """Means of squares of whole pixels; None for ribbons narrower than three such squares."""
+    """Block means; None for images narrower than three blocks."""
     return image.derive(_reduce)
 
 

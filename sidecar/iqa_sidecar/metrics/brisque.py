@@ -1,4 +1,9 @@
-"""BRISQUE of Mittal, Moorthy and Bovik 2012: 36 natural-scene features and a regression that we fitted ourselves."""
+"""BRISQUE: 36 natural-scene features and a support-vector regression of our own.
+
+References:
+    A. Mittal, A. K. Moorthy, A. C. Bovik, "No-reference image quality assessment in the spatial domain",
+    IEEE Transactions on Image Processing, 2012. https://doi.org/10.1109/TIP.2012.2214050
+"""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +35,7 @@ def features(image: Image) -> Vector:
 
 
 def _scale_features(luma: Plane) -> Vector:
-    # Zeros outside the image, as the authors' filter takes them.
+    # Zeros outside the image, as in the authors' filter.
     mscn = normalise(luma, cv2.BORDER_CONSTANT)
     rows, columns = mscn.shape
     sums = np.zeros((4, 6, 1))
@@ -79,7 +84,7 @@ def create_tool(regression: Regression) -> Tool:
     def score(pair: Pair, _wants_map: bool) -> Result:
         """0..100, 0 is best."""
         luma = pair.image.luma
-        # Without any structure the only "edges" are those of the zeros outside the image: there is nothing to score.
+        # A flat image has edges only against the zeros outside: not defined.
         if float(luma.max()) - float(luma.min()) < 1:
             return Result(math.nan)
         value = regression.predict(features(pair.image))

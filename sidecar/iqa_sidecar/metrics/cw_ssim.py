@@ -1,4 +1,9 @@
-"""CW-SSIM of Sampat et al. 2009: agreement of complex wavelets, which small shifts of the image hardly change."""
+"""CW-SSIM: similarity of complex wavelets, which small shifts of the image hardly change.
+
+References:
+    M. P. Sampat, Z. Wang, S. Gupta, A. C. Bovik, M. K. Markey, "Complex wavelet structural similarity: a new image
+    similarity index", IEEE Transactions on Image Processing, 2009. https://doi.org/10.1109/TIP.2009.2025923
+"""
 
 import math
 from collections.abc import Iterator
@@ -21,7 +26,7 @@ _WINDOW = 7
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
-    """Mean over the orientations of the local similarity, the middle of the image weighing most; 1 is best."""
+    """Mean of the local similarity over the orientations, weighted towards the middle of the image; 1 is best."""
     shape = pair.image.luma_bytes.shape
     image, reference = (_low_frequencies(side.luma_bytes) for side in (pair.image, require_reference(pair)))
     weight = _weight(*image.shape)
@@ -32,15 +37,15 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 
 def _low_frequencies(luma: NDArray[np.uint8]) -> Spectrum:
-    """The part of the spectrum that is left after halving the image three times."""
-    # The wavelets ignore the mean; without it, a flat image is exactly zero.
+    """The part of the spectrum that remains after halving the image three times."""
+    # The wavelets ignore the mean; subtracting it makes a flat image exactly zero.
     spectrum = cv2.dft(np.subtract(luma, luma[0, 0], dtype=np.float32), flags=cv2.DFT_COMPLEX_OUTPUT)
     rows, columns = (_kept_frequencies(length) for length in luma.shape)
     return np.ascontiguousarray(spectrum.view(np.complex64)[..., 0][np.ix_(rows, columns)])
 
 
 def _kept_frequencies(length: int) -> NDArray[np.intp]:
-    """Positions in the order of a transform: from none to the highest, then the negative ones."""
+    """Frequencies in the order of a transform: from 0 up, then the negative ones."""
     kept = -(-length // 2**_OCTAVES)
     return np.fft.ifftshift(np.arange(kept) - kept // 2) % length
 
@@ -76,9 +81,9 @@ def _respond(spectrum: Spectrum, wavelet: Plane) -> tuple[Plane, Plane]:
 
 
 def _missing(image: tuple[Plane, Plane], reference: tuple[Plane, Plane]) -> Plane:
-    """1 - 2 |Σ a b*| / Σ (|a|² + |b|²) over a window; nothing is missing where both are flat.
+    """1 - 2 |Σ a b*| / Σ (|a|² + |b|²) over a window; 0 where both are flat.
 
-    Part by part, because numpy's complex product does not give exactly |a|² for equal factors.
+    Real and imaginary parts separately, because numpy's complex product is not exactly |a|² for equal factors.
     """
     (real, imaginary), (other_real, other_imaginary) = image, reference
     along = _average(real * other_real + imaginary * other_imaginary)

@@ -1,4 +1,9 @@
-"""DISTS of Ding et al. 2020: structure and texture of image and reference, as the layers of VGG16 see them."""
+"""DISTS: similarity of structure and texture in the layers of VGG16.
+
+References:
+    K. Ding, K. Ma, S. Wang, E. P. Simoncelli, "Image quality assessment: unifying structure and texture similarity",
+    IEEE Transactions on Pattern Analysis and Machine Intelligence, 2020. https://doi.org/10.1109/TPAMI.2020.3045810
+"""
 
 import numpy as np
 
@@ -7,7 +12,7 @@ from ..networks.catalogue import DISTS
 from ..networks.runtime import load_network, run_network, unavailable_reason
 from .tool import Result, Tool, ToolError, require_reference
 
-# An image of this size takes about ten seconds and a gigabyte and a half.
+# About ten seconds and 1.5 GB of memory.
 _LARGEST_PIXELS = 1_000_000
 
 
@@ -27,7 +32,7 @@ TOOL = Tool(
     name="DISTS",
     version="1.0.0",
     needs_reference=True,
-    # Four halvings; smaller images leave nothing to compare.
+    # The network halves the image four times.
     min_side=32,
     has_map=False,
     score=score,

@@ -1,4 +1,9 @@
-"""FSIM of Zhang et al. 2011 with chroma (FSIMc): phase congruency and gradients compared, weighted by the former."""
+"""FSIM with chroma (FSIMc): similarity of phase congruency, gradients and chroma, weighted by phase congruency.
+
+References:
+    L. Zhang, L. Zhang, X. Mou, D. Zhang, "FSIM: a feature similarity index for image quality assessment",
+    IEEE Transactions on Image Processing, 2011. https://doi.org/10.1109/TIP.2011.2109730
+"""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""GMSD of Xue et al. 2014: how unevenly the gradients of image and reference agree."""
+"""GMSD: standard deviation of the local gradient similarity.
+
+References:
+    W. Xue, L. Zhang, X. Mou, A. C. Bovik, "Gradient magnitude similarity deviation: a highly efficient perceptual
+    image quality index", IEEE Transactions on Image Processing, 2014. https://doi.org/10.1109/TIP.2013.2293423
+"""
 
 import math
 
@@ -19,7 +24,7 @@ def score(pair: Pair, wants_map: bool) -> Result:
     """Standard deviation (n - 1) of the local gradient similarity of eq. 4; 0 is best."""
     whole = pair.local_map(_compare)
     missing = inside(pair, whole, _SHRINK)
-    # What is missing to 1 deviates as much as the similarity, and is exactly 0 for equal images.
+    # 1 - similarity has the same deviation, and is exactly 0 for equal images.
     deviation = math.sqrt(variance_of(missing) * missing.size / (missing.size - 1))
     return Result(deviation, 1 - missing if wants_map else None)
 
@@ -35,7 +40,7 @@ def _compare(pair: Pair) -> Plane:
 
 
 def _half(image: Image) -> Plane:
-    """Means of 2 × 2 pixels of luma, zeros outside as in the authors' code: an odd last row or column is halved."""
+    """Means of 2 × 2 pixels of luma, with zeros outside as in the authors' code (halves an odd last row or column)."""
     half = image.half_luma
     if image.height % 2 or image.width % 2:
         half = half.copy()

@@ -1,4 +1,9 @@
-"""HaarPSI of Reisenhofer et al. 2018: Haar wavelets of two scales compared, weighted by the third, and chroma."""
+"""HaarPSI: similarity of Haar wavelets of two scales and of chroma, weighted by the third scale.
+
+References:
+    R. Reisenhofer, S. Bosse, G. Kutyniok, T. Wiegand, "A Haar wavelet-based perceptual similarity index for image
+    quality assessment", Signal Processing: Image Communication, 2018. https://doi.org/10.1016/j.image.2017.11.001
+"""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +24,7 @@ _SHRINK = 2
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
-    """The logistic similarities' weighted mean, taken back through the logistic and squared; 1 is best."""
+    """The weighted mean of the logistic similarities, through the inverse logistic and squared; 1 is best."""
     if pair.box is None:
         bands = list(_compare(pair)) if wants_map else _compare(pair)
         missing, weight = np.sum([[total_of(plane) for plane in band] for band in bands], axis=0)
@@ -32,7 +37,7 @@ def score(pair: Pair, wants_map: bool) -> Result:
 
 
 def _value(missing: float, weight: float) -> float:
-    # Without any weight, as in two flat images, nothing can be missing either.
+    # All weights are 0 in two flat images.
     if not missing > 0:
         return 1.0
     mean = _PERFECT - missing / weight
@@ -48,7 +53,7 @@ def _compare(pair: Pair) -> Iterator[tuple[Plane, Plane]]:
     """Band by band: Σ (logistic(1) - logistic(similarity)) · weight over orientations and chroma, and Σ weight."""
     image, reference = pair.image, require_reference(pair)
     height, width = (-(-side // _SHRINK) for side in (image.height, image.width))
-    # Images without chroma are compared by their luma alone, as the authors do.
+    # Gray images are compared by luma only, as the authors do.
     with_chroma = image.channels == 3 or reference.channels == 3
     for rows in split_rows(height, width):
         frame = Frame(rows, height, width)
@@ -82,7 +87,7 @@ def _compare_band(
 def _compare_wavelets(luma: Flat, other_luma: Flat, frame: Frame, horizontal: bool) -> tuple[Flat, Flat]:
     finer, fine, coarse = haar_responses(luma, frame, horizontal)
     other_finer, other_fine, other_coarse = haar_responses(other_luma, frame, horizontal)
-    # The constant was chosen for the wavelets, of which the sums are 2 and 4 times the size.
+    # The constant is for wavelets; the sums are 2 and 4 times as large.
     local = _similarity(finer, other_finer, 4 * _CONSTANT)
     local += _similarity(fine, other_fine, 16 * _CONSTANT)
     strength = np.maximum(np.abs(coarse, out=coarse), np.abs(other_coarse, out=other_coarse), out=coarse)
@@ -105,7 +110,7 @@ def _similarity(first: Flat, second: Flat, constant: float) -> Flat:
 def _missing(sum_of_two: Flat) -> Flat:
     """logistic(1) - logistic(x), in place, x being half the sum and the logistic 1 / (1 + exp(-a x)).
 
-    Equal images give exactly 0: float32 would not add up logistic(1) exactly.
+    Equal images give exactly 0, which a float32 sum of logistic(1) would not.
     """
     sum_of_two *= np.float32(-_STEEPNESS / 2)
     np.exp(sum_of_two, out=sum_of_two)
@@ -121,7 +126,7 @@ def _local_map(missing: Plane, weight: Plane) -> Plane:
 
 
 _PERFECT = 1 / (1 + math.exp(-_STEEPNESS))
-# As numpy computes it for an array of ones, to the last bit.
+# Computed by numpy for an array of ones, to have the same last bit.
 _PERFECT_ROUNDED = np.reciprocal(np.exp(np.full(64, 2, np.float32) * np.float32(-_STEEPNESS / 2)) + np.float32(1))[0]
 
 TOOL = Tool(

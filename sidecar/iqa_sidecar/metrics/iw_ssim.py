@@ -1,4 +1,9 @@
-"""IW-SSIM of Wang and Li 2011: MS-SSIM on a Laplacian pyramid, each place weighted by the information it carries."""
+"""IW-SSIM: MS-SSIM on a Laplacian pyramid, each pixel weighted by its information content.
+
+References:
+    Z. Wang, Q. Li, "Information content weighting for perceptual image quality assessment",
+    IEEE Transactions on Image Processing, 2011. https://doi.org/10.1109/TIP.2010.2092435
+"""
 
 import math
 
@@ -30,12 +35,12 @@ def score(pair: Pair, _wants_map: bool) -> Result:
         else:
             similarity = np.empty([side - WINDOW_SIDE + 1 for side in image.shape], np.float32)
             compare(image, reference, similarity, with_luminance=False)
-            # The next coarser band tells of this one; the last, which is no difference, does not.
+            # The parent is the next coarser band, except for the last one, which is not a difference.
             parent = other_bands[level + 1] if level < _SCALES - 2 else None
             weight = find_information(image, reference, parent, margin=WINDOW_SIDE // 2)
             total = total_of(weight)
             mean = total_of(similarity * weight) / total if total > 0 else mean_of(similarity)
-        # Opposite structures average below zero, of which the authors take the magnitude.
+        # Opposite structures have a negative mean, of which the authors take the magnitude.
         logarithm += exponent * math.log(abs(mean)) if mean else -math.inf
     return Result(math.exp(logarithm))
 
@@ -56,7 +61,7 @@ def _expand(low: Plane, height: int, width: int) -> Plane:
     return np.asarray(filtered[:height, :width], np.float32)
 
 
-# The smallest side whose fifth scale, halved four times and rounded up, still holds one window.
+# The smallest side whose fifth scale (halved four times, rounded up) holds one window.
 _MIN_SIDE = (WINDOW_SIDE - 1) * 2 ** (_SCALES - 1) + 1
 
 TOOL = Tool(name="IW-SSIM", version="1.0.1", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)

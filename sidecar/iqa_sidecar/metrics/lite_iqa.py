@@ -1,4 +1,4 @@
-"""LiteIQA: our own no-reference score, kernel machines over EfficientNet-Lite0 and the measurements."""
+"""LiteIQA: our own no-reference score, kernel ridge models on EfficientNet-Lite0 features and the measurements."""
 
 import math
 
@@ -11,7 +11,7 @@ from .tool import Result, Tool
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """1..5, 5 is best."""
-    # An image of one tone shows no quality, good or bad.
+    # Not defined for a flat image.
     if int(pair.image.luma_bytes.max()) - int(pair.image.luma_bytes.min()) < 1:
         return Result(math.nan)
     return Result(predict_no_reference(pair.image).quality)

@@ -1,4 +1,9 @@
-"""LPIPS of Zhang et al. 2018 (version 0.1, AlexNet): how differently a network sees image and reference."""
+"""LPIPS (version 0.1, AlexNet): distance of deep features.
+
+References:
+    R. Zhang, P. Isola, A. A. Efros, E. Shechtman, O. Wang, "The unreasonable effectiveness of deep features as a
+    perceptual metric", CVPR, 2018. https://doi.org/10.1109/CVPR.2018.00068
+"""
 
 from collections.abc import Iterator
 
@@ -12,10 +17,10 @@ from .tool import Result, Tool, require_reference
 
 # Input rows between two rows of each layer's output.
 _STRIDES = (4, 8, 16, 16, 16)
-# Rows; the lowest common step of the layers, and how far beyond a row its features look (66 above, 97 below).
+# Rows: the least common stride of the layers, and more than the receptive field of a row (66 above, 97 below).
 _STEP = 16
 _MARGIN = 112
-# Larger images are taken in bands of about so many pixels, because each takes about 150 bytes.
+# Larger images are processed in bands of about this size, because a pixel takes about 150 bytes.
 _BAND_PIXELS = 3_000_000
 
 
@@ -44,16 +49,16 @@ def _difference_maps(pair: Pair) -> list[Plane]:
 
 
 def _bands(height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
-    """Rows to look at, and the rows among them whose features are right: those far enough from a cut."""
+    """(top, bottom, first, last): rows to process, and the rows among them that are far enough from a cut."""
     step = max(_STEP, _BAND_PIXELS // width // _STEP * _STEP)
-    # A last band without a full margin's rows would have too few for the network.
+    # A last band shorter than the margin would be too small for the network.
     tops = [top for top in range(0, height, step) if top == 0 or height - top > _MARGIN]
     for first, last in zip(tops, [*tops[1:], height], strict=True):
         yield max(0, first - _MARGIN), min(height, last + _MARGIN), first, last
 
 
 def _cut(layer: Plane, stride: int, box: Box) -> Plane:
-    """The places of a layer that see into the box, at least one."""
+    """The part of a layer inside the box, at least one value."""
     x, y, width, height = box
     top, left = min(y // stride, layer.shape[0] - 1), min(x // stride, layer.shape[1] - 1)
     return layer[top : max(top + 1, -(-(y + height) // stride)), left : max(left + 1, -(-(x + width) // stride))]
@@ -72,7 +77,7 @@ TOOL = Tool(
     name="LPIPS",
     version="1.0.0",
     needs_reference=True,
-    # The last layer needs one place of its own.
+    # The last layer needs at least one value.
     min_side=32,
     has_map=True,
     pools_map=True,

@@ -1,4 +1,9 @@
-"""MDSI of Nafchi et al. 2016: how much the local agreement of gradients and chroma deviates from its mean."""
+"""MDSI: mean deviation of the local similarity of gradients and chroma.
+
+References:
+    H. Z. Nafchi, A. Shahkolaei, R. Hedjam, M. Cheriet, "Mean deviation similarity index: efficient and reliable
+    full-reference image quality evaluator", IEEE Access, 2016. https://doi.org/10.1109/ACCESS.2016.2604042
+"""
 
 import numpy as np
 
@@ -10,7 +15,7 @@ from .tool import Result, Tool, require_reference
 # Luminance, H and M from blue, green and red.
 _OPPONENT = np.array([[0.1140, 0.5870, 0.2989], [-0.35, 0.04, 0.30], [0.17, -0.60, 0.34]], np.float32)
 _PAIR, _FUSED, _CHROMA = 140.0, 55.0, np.float32(550)
-_GRADIENT_SHARE = np.float32(0.6)
+_GRADIENT_WEIGHT = np.float32(0.6)
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
@@ -28,22 +33,22 @@ def _compare(pair: Pair) -> Plane:
     gradient, other_gradient = gradient_energy(luma, PREWITT), gradient_energy(other_luma, PREWITT)
     fused = gradient_energy((luma + other_luma) * np.float32(0.5), PREWITT)
     local = similarity_of_squares(other_gradient, gradient, _PAIR)
-    # The image's agreement with the mean of both counts, the reference's is taken off: a lost edge weighs more
-    # than an added one.
+    # The similarity of the image to the mean of both, minus that of the reference: a lost edge weighs more than an
+    # added one.
     local += similarity_of_squares(gradient, fused, _FUSED)
     local -= similarity_of_squares(other_gradient, fused, _FUSED)
-    local *= _GRADIENT_SHARE
+    local *= _GRADIENT_WEIGHT
     local += _chroma_similarity(first, second, other_first, other_second)
     return local
 
 
 def _chroma_similarity(first: Plane, second: Plane, other_first: Plane, other_second: Plane) -> Plane:
-    """Both planes in one ratio, times its share."""
+    """Both planes in one ratio, times its weight."""
     agreement = first * other_first
     agreement += second * other_second
     agreement *= 2
     agreement += _CHROMA
-    # Added up in this order, equal images give exactly twice the same.
+    # Summed in this order, so that equal images give exactly 1.
     energy = first * first
     energy += second * second
     other_energy = other_first * other_first
@@ -51,7 +56,7 @@ def _chroma_similarity(first: Plane, second: Plane, other_first: Plane, other_se
     energy += other_energy
     energy += _CHROMA
     agreement /= energy
-    agreement *= 1 - _GRADIENT_SHARE
+    agreement *= 1 - _GRADIENT_WEIGHT
     return agreement
 
 

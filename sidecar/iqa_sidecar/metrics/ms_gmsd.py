@@ -1,4 +1,9 @@
-"""MS-GMSD of Zhang, Sun and Xiong 2017: GMSD with a term for masking, at four scales."""
+"""MS-GMSD: GMSD with a masking term, at four scales.
+
+References:
+    B. Zhang, P. V. Sander, A. Bermak, "Gradient magnitude similarity deviation on multiple scales for color image
+    quality assessment", IEEE ICASSP, 2017. https://doi.org/10.1109/ICASSP.2017.7952357
+"""
 
 import math
 

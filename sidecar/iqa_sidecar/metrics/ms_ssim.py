@@ -1,4 +1,9 @@
-"""MS-SSIM of Wang, Simoncelli and Bovik 2003: contrast and structure at five scales, luminance at the last."""
+"""MS-SSIM: contrast and structure at five scales, luminance at the last.
+
+References:
+    Z. Wang, E. P. Simoncelli, A. C. Bovik, "Multiscale structural similarity for image quality assessment",
+    Asilomar Conference on Signals, Systems and Computers, 2003. https://doi.org/10.1109/ACSSC.2003.1292216
+"""
 
 import numpy as np
 
@@ -21,11 +26,11 @@ def score(pair: Pair, _wants_map: bool) -> Result:
         local = compare(image, reference)
         last = level == len(_WEIGHTS) - 1
         scales.append(local.similarity if last else local.contrast_structure)
-    # From what is missing, because the weights' own sum would not be exactly 1.
+    # Summed as 1 - similarity, because the sum of the weights is not exactly 1.
     return Result(1 - float(_WEIGHTS @ (1 - np.array(scales)) / _WEIGHTS.sum()))
 
 
-# The smallest side whose fifth scale, halved four times and rounded up, still holds one window.
+# The smallest side whose fifth scale (halved four times, rounded up) holds one window.
 _MIN_SIDE = (WINDOW_SIDE - 1) * 2 ** (len(_WEIGHTS) - 1) + 1
 
 TOOL = Tool(name="MS-SSIM", version="2.0.1", needs_reference=True, min_side=_MIN_SIDE, has_map=False, score=score)

@@ -1,4 +1,9 @@
-"""NIQE of Mittal, Soundararajan and Bovik 2013: how far an image's statistics are from those of pristine photos."""
+"""NIQE: distance of an image's natural-scene statistics from those of pristine photos.
+
+References:
+    A. Mittal, R. Soundararajan, A. C. Bovik, "Making a 'completely blind' image quality analyzer",
+    IEEE Signal Processing Letters, 2013. https://doi.org/10.1109/LSP.2012.2227726
+"""
 
 import json
 from importlib import resources
@@ -20,7 +25,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
     height, width = (side // _BLOCK * _BLOCK for side in luma.shape)
     luma = luma[:height, :width]
     features = np.hstack([_block_features(luma, _BLOCK), _block_features(halve_bicubic(luma), _BLOCK // 2)])
-    # Blocks without any structure have no statistics; the authors leave them out as well.
+    # Flat blocks have no statistics; the authors leave them out as well.
     features = features[np.isfinite(features).all(axis=1)]
     if len(features) < 2:
         return Result(float("nan"))
@@ -36,7 +41,7 @@ def _block_features(luma: Plane, side: int) -> Vector:
 
 
 def _strip_features(mscn: Plane, side: int) -> Vector:
-    """One row of blocks at a time, because its planes stay in the processor's cache."""
+    """One row of blocks at a time, to fit into the processor's cache."""
     columns = []
     for product in neighbour_products(mscn, mscn[-1], side):
         fit = fit_asymmetric(sum_sides(product, side))
@@ -49,5 +54,5 @@ _PRISTINE = json.loads(resources.files("iqa_sidecar.data").joinpath("niqe_pristi
 _PRISTINE_MEAN = np.array(_PRISTINE["mean"])
 _PRISTINE_COVARIANCE = np.array(_PRISTINE["covariance"])
 
-# Two blocks each way: a covariance of fewer says nothing.
+# Two blocks each way, the minimum for a covariance.
 TOOL = Tool(name="NIQE", version="1.0.1", needs_reference=False, min_side=2 * _BLOCK, has_map=False, score=score)

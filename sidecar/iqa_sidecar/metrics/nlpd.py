@@ -1,4 +1,10 @@
-"""NLPD of Laparra et al. 2016: distance of two Laplacian pyramids, each value divided by the activity around it."""
+"""NLPD: distance of two Laplacian pyramids, each value divided by the local activity.
+
+References:
+    V. Laparra, J. Ballé, A. Berardino, E. P. Simoncelli, "Perceptual image quality assessment using a normalized
+    Laplacian pyramid", Human Vision and Electronic Imaging, 2016.
+    https://doi.org/10.2352/ISSN.2470-1173.2016.16.HVEI-103
+"""
 
 import math
 
@@ -11,8 +17,8 @@ from .tool import Result, Tool, require_reference
 
 _LEVELS = 6
 _KERNEL = np.array([0.05, 0.25, 0.4, 0.25, 0.05], np.float32)
-# For each level, learnt by the authors on natural images: what is added, and the weights of the four neighbours
-# above, to the left, to the right and below.
+# For each level, fitted by the authors to natural images: the constant, and the weights of the neighbours above, to the
+# left, to the right and below.
 _NORMALISATION = (
     (0.0248, 0.1015, 0.1460, 0.1493, 0.1011),
     (0.0185, 0.0837, 0.1846, 0.1986, 0.0757),
@@ -43,7 +49,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
 
 
 def _split(plane: Plane) -> tuple[Plane, Plane]:
-    """The next level, and what is lost on the way to it."""
+    """The next level, and its difference from this one."""
     low = np.asarray(cv2.sepFilter2D(plane, -1, _KERNEL, _KERNEL, borderType=cv2.BORDER_REFLECT), np.float32)
     low = np.ascontiguousarray(low[::2, ::2])
     tall = _double(low)[: plane.shape[0]]
@@ -52,7 +58,7 @@ def _split(plane: Plane) -> tuple[Plane, Plane]:
 
 
 def _double(plane: Plane) -> Plane:
-    """Zeros between the rows, smoothed by the kernel; the edge rows are repeated once."""
+    """Inserts zeros between the rows and smooths with the kernel; the edge rows are repeated once."""
     padded = np.concatenate([plane[:1], plane, plane[-1:]])
     side, centre, between = 2 * _KERNEL[0], 2 * _KERNEL[2], 2 * _KERNEL[1]
     result = np.empty((2 * len(plane), plane.shape[1]), np.float32)

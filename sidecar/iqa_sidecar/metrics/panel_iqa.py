@@ -1,4 +1,4 @@
-"""PanelIQA: our own full-reference scores, kernel machines over six metrics and plain comparisons."""
+"""PanelIQA: our own full-reference scores, kernel ridge models on six metrics and features of the pair."""
 
 from ..imaging.image import Pair
 from ..learned.predictors import (
@@ -12,13 +12,13 @@ from .tool import Result, Tool, require_reference
 
 
 def score_rated(pair: Pair, _wants_map: bool) -> Result:
-    """1..5, 5 is best; taught by the ratings of TID2013."""
+    """1..5, 5 is best; trained on the ratings of TID2013."""
     require_reference(pair)
     return Result(predict_rated(pair))
 
 
 def score_graded(pair: Pair, _wants_map: bool) -> Result:
-    """1..5, 5 is best; taught by graded distortions and what VSI and MDSI say of them, without any rating."""
+    """1..5, 5 is best; trained on graded distortions with VSI and MDSI as labels, without human ratings."""
     require_reference(pair)
     return Result(predict_full_reference(pair).quality)
 

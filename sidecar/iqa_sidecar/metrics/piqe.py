@@ -1,4 +1,9 @@
-"""PIQE of Venkatanath et al. 2015: the share of active blocks that look distorted or noisy; nothing is learnt."""
+"""PIQE: the share of active blocks that look distorted or noisy; nothing is fitted.
+
+References:
+    N. Venkatanath, D. Praneeth, M. C. Bh, S. S. Channappayya, S. S. Medasani, "Blind image quality evaluation using
+    perception based features", National Conference on Communications, 2015. https://doi.org/10.1109/NCC.2015.7084843
+"""
 
 import math
 
@@ -11,13 +16,13 @@ from .functional.natural_scene import normalise
 from .tool import Result, Tool
 
 _BLOCK = 16
-# Variance of the normalised luma above which a block is looked at; deviation below which a part of its border is flat.
+# Variance of normalised luma above which a block is active; deviation below which a border segment is flat.
 _ACTIVE = 0.1
 _FLAT = 0.1
-# Pixels of a block's border that are judged together.
+# Pixels per border segment.
 _SEGMENT = 6
-# The two middle columns, and the columns that the authors' code leaves out of their surround: it deletes one after the
-# other, so that the second is one further than meant. The published values rest on it.
+# The two middle columns, and the columns that the authors' code leaves out of their surround: it deletes one after
+# the other, so the second is one further than intended. Published values depend on it.
 _CENTRE = (7, 8)
 _NOT_SURROUND = (7, 9)
 
@@ -25,9 +30,9 @@ Blocks = NDArray[np.float64]
 
 
 def score(pair: Pair, wants_map: bool) -> Result:
-    """(Σ distortion + 1) / (active blocks + 1) · 100: 0 is best, 100 also where no block has any structure left."""
+    """(Σ distortion + 1) / (active blocks + 1) · 100: 0 is best, 100 also if no block is active."""
     luma = pair.image.luma
-    # Flat from the start: there is nothing to judge.
+    # A flat image is not defined.
     if float(luma.max()) - float(luma.min()) < 1:
         return Result(math.nan)
     blocks, rows = _split(luma)
@@ -65,7 +70,7 @@ def _judge(blocks: Blocks, variance: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def _deviation(columns: Blocks) -> NDArray[np.float64]:
-    # Not -1: there may be no block at all.
+    # Not -1: there may be no block.
     values = columns.reshape(len(columns), columns.shape[1] * columns.shape[2])
     return np.asarray(values.std(axis=1, ddof=1))
 

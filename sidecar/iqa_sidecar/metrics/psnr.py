@@ -1,4 +1,4 @@
-"""PSNR, the logarithm of the mean squared difference: the plainest comparison with a reference."""
+"""PSNR: the logarithm of the mean squared error."""
 
 import math
 
@@ -7,7 +7,7 @@ import cv2
 from ..imaging.image import Pair
 from .tool import Result, Tool, require_reference
 
-# Identical images have infinite PSNR. Nobody sees a difference above 100 dB: the cap keeps identity finite and best.
+# Identical images have infinite PSNR; differences above 100 dB are invisible.
 CAP_DECIBELS = 100.0
 
 

@@ -1,4 +1,4 @@
-"""Every tool this package can run, by name, and the checks that surround each run."""
+"""All built-in tools by name, and the checks around each run."""
 
 import math
 
@@ -31,7 +31,7 @@ from .tool import Result, Tool, ToolError, require_reference
 
 
 def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
-    """Scores one pair; raises ToolError, and nothing else, when there is no value."""
+    """Scores one pair; raises only ToolError."""
     _check_input(tool, pair, wants_map)
     try:
         result = tool.score(pair, wants_map)
@@ -45,9 +45,9 @@ def run_tool(tool: Tool, pair: Pair, wants_map: bool) -> Result:
 
 
 def _check_input(tool: Tool, pair: Pair, wants_map: bool) -> None:
-    obstacle = tool.unavailable_reason()
-    if obstacle is not None:
-        raise ToolError("TOOL_UNAVAILABLE", f"{tool.name} cannot be run: {obstacle}")
+    reason = tool.unavailable_reason()
+    if reason is not None:
+        raise ToolError("TOOL_UNAVAILABLE", f"{tool.name} cannot be run: {reason}")
     if tool.needs_reference:
         require_reference(pair)
     _x, _y, width, height = pair.box or (0, 0, pair.image.width, pair.image.height)

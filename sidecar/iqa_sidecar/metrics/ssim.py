@@ -1,4 +1,9 @@
-"""SSIM of Wang et al. 2004 on luma; the windowed comparison also serves MS-SSIM."""
+"""SSIM on luma: structural similarity in Gaussian windows; the windowed comparison is also used by MS-SSIM.
+
+References:
+    Z. Wang, A. C. Bovik, H. R. Sheikh, E. P. Simoncelli, "Image quality assessment: from error visibility to
+    structural similarity", IEEE Transactions on Image Processing, 2004. https://doi.org/10.1109/TIP.2003.819861
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from .tool import Result, Tool, require_reference
 WINDOW_SIDE = 11
 _RADIUS = WINDOW_SIDE // 2
 _KERNEL = cv2.getGaussianKernel(WINDOW_SIDE, 1.5, cv2.CV_32F)
-# Twice the paper's, because sums and differences of two images are compared.
+# Twice the paper's, because they are used with sums and differences of two images.
 _C1 = np.float32(2 * (0.01 * 255) ** 2)
 _C2 = np.float32(2 * (0.03 * 255) ** 2)
 
@@ -31,7 +36,7 @@ def score(pair: Pair, wants_map: bool) -> Result:
 
 
 def finest_means(pair: Pair) -> tuple[float, float]:
-    """Of the whole images at full size: similarity, and its factor of contrast and structure, for MS-SSIM."""
+    """Of the whole images at full size: similarity, and its contrast-structure factor for MS-SSIM."""
     means = pair.share(_compare_luma)
     return means.similarity, means.contrast_structure
 
@@ -49,7 +54,7 @@ def _whole_map(pair: Pair) -> Plane:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Means wherever the whole window lies inside: of the similarity, and of its factor of contrast and structure."""
+    """Means over all windows inside the image: of the similarity, and of its contrast-structure factor."""
 
     similarity: float
     contrast_structure: float
@@ -64,7 +69,7 @@ def compare(
     """From the moments of sum s = x + y and difference d = x - y, which saves one of the five filterings:
 
     2 μx μy = (μs² - μd²) / 2 and μx² + μy² = (μs² + μd²) / 2; alike 2 σxy and σx² + σy² from the variances of s and d.
-    Identical images have d = 0 and so exactly 1; swapping the images changes the sign of d and so not one bit.
+    Identical images have d = 0 and so exactly 1; swapping the images changes only the sign of d.
     Fills the local map, if given: of the similarity, or of contrast and structure alone.
     """
     rows, columns = (side - WINDOW_SIDE + 1 for side in image.shape)
@@ -86,7 +91,7 @@ def _compare_tile(
     reference: NDArray[np.uint8] | Plane,
     work: NDArray[np.float32],
 ) -> tuple[Plane, Plane]:
-    """Contrast and structure, and the similarity; both lie in `work`."""
+    """The contrast-structure factor and the similarity, both in `work`."""
     total, difference, filtered, mean, other_mean = fit(work, *image.shape)
     np.copyto(total, image)
     np.copyto(filtered, reference)

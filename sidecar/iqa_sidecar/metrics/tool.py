@@ -1,4 +1,4 @@
-"""What a metric is: the type that every module in `metrics/` exports and that the registry and the worker run."""
+"""The types of a tool and its result, which every module in `metrics/` uses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,31 +12,31 @@ from ..imaging.image import Image, Pair
 @dataclass(frozen=True, slots=True)
 class Result:
     value: float
-    # Local quality, 0..1 with 1 = perfect, rows × columns; may be smaller than the image it was taken from.
+    # Local quality, 0..1 with 1 = perfect, rows × columns; may be smaller than the image.
     map: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     name: str
-    # Raised by every change that can alter a value.
+    # Incremented by every change that can alter a value.
     version: str
     needs_reference: bool
-    # Pixels; the shorter side of the region must reach it.
+    # Pixels; minimum of the region's shorter side.
     min_side: int
     has_map: bool
-    # Called as score(pair, map_wanted).
+    # score(pair, wants_map)
     score: Callable[[Pair, bool], Result]
-    # Why it cannot be run here, such as weights that are missing, or None. Asked often: it looks but loads nothing.
+    # Why it cannot be run, such as missing weights, or None. Called often: must not load anything.
     unavailable_reason: Callable[[], str | None] = lambda: None
-    # Loads what its first run would wait for; called in the background, while other work of the request is done.
+    # Loads what the first run needs; called in the background while the request is decoded.
     prepare: Callable[[], object] | None = None
-    # How a region is scored: True pools the whole image's local map inside the box, False scores the cut-out.
+    # How a region is scored: True pools the local map of the whole image inside the box, False scores the crop.
     pools_map: bool = False
 
 
 class ToolError(Exception):
-    """A tool has no value for these pixels; `code` is one of the contract's codes of one tool."""
+    """A tool has no value for these pixels; `code` is one of the contract's tool error codes."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,9 @@
-"""VIF of Sheikh and Bovik 2006 in the wavelet domain: how much of the reference's information the image keeps."""
+"""VIF: visual information fidelity in the wavelet domain, the share of the reference's information that is left.
+
+References:
+    H. R. Sheikh, A. C. Bovik, "Image information and visual quality", IEEE Transactions on Image Processing, 2006.
+    https://doi.org/10.1109/TIP.2005.859378
+"""
 
 import math
 
@@ -12,9 +17,9 @@ from .functional.steerable_pyramid import build_bands
 from .tool import Result, Tool, require_reference
 
 _LEVELS = 4
-# Side of the blocks that are vectors of the scale mixture.
+# Side of the blocks that form the vectors of the scale mixture.
 _BLOCK = 3
-# Of the eye, in the model of the paper.
+# Variance of the visual noise in the paper's model.
 _NOISE = np.float32(0.4)
 _BAND_ROWS = 16
 
@@ -22,7 +27,7 @@ _BAND_ROWS = 16
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Information in the image over information in the reference; 1 for the reference itself."""
     luma, other_luma = pair.image.luma, require_reference(pair).luma
-    # The bands leave out the mean; without it, a flat image is exactly zero.
+    # The bands ignore the mean; subtracting it makes a flat image exactly zero.
     level = other_luma[0, 0]
     kept = available = 0.0
     pyramids = zip(build_bands(luma - level, _LEVELS), build_bands(other_luma - level, _LEVELS), strict=True)
@@ -33,7 +38,7 @@ def score(pair: Pair, _wants_map: bool) -> Result:
             kept += numerator
             available += denominator
     if available == 0:
-        # A flat reference has no information that could be kept.
+        # A flat reference has no information.
         return Result(1.0 if np.array_equal(luma, other_luma) else math.nan)
     return Result(kept / available)
 
@@ -46,7 +51,7 @@ def _whole_blocks(band: Plane) -> Plane:
 def _information(band: Plane, reference: Plane, window: int) -> tuple[float, float]:
     gain, noise = _estimate_channel(band, reference, window)
     eigenvalues, field = _estimate_reference(reference)
-    # Windows that reach over the edge are left out.
+    # Windows over the edge are left out.
     edge = math.ceil((window - 1) / 2 / _BLOCK)
     gain, noise, field = (plane[edge:-edge, edge:-edge] for plane in (gain, noise, field))
     signal = gain * gain
@@ -61,14 +66,14 @@ def _information(band: Plane, reference: Plane, window: int) -> tuple[float, flo
 
 
 def _estimate_channel(band: Plane, reference: Plane, window: int) -> tuple[Plane, Plane]:
-    """Gain and noise that turn the reference into the image, one of each a block."""
+    """Gain and noise that turn the reference into the image, per block."""
     mean, other_mean = _average(band, window), _average(reference, window)
     variance = np.maximum(_average(band * band, window) - mean * mean, 0)
     other_variance = np.maximum(_average(reference * reference, window) - other_mean * other_mean, 0)
     covariance = _average(band * reference, window) - mean * other_mean
     gain = np.divide(covariance, other_variance, out=np.zeros_like(covariance), where=other_variance > 0)
     noise = variance - gain * covariance
-    # A negative gain counts as noise altogether.
+    # A negative gain counts as noise only.
     negative = gain < 0
     noise[negative] = variance[negative]
     gain[negative] = 0
@@ -91,7 +96,7 @@ def _estimate_reference(reference: Plane) -> tuple[NDArray[np.float64], Plane]:
 
 
 def _block_covariance(reference: Plane) -> NDArray[np.float64]:
-    """Of all blocks, overlapping ones too. In float32 a few rows at a time, added up in float64."""
+    """Covariance of all blocks, also overlapping ones. In float32 a few rows at a time, summed in float64."""
     rows, columns = (side - _BLOCK + 1 for side in reference.shape)
     products, sums = np.zeros((_BLOCK**2, _BLOCK**2)), np.zeros(_BLOCK**2)
     for top in range(0, rows, _BAND_ROWS):
@@ -110,7 +115,7 @@ def _block_covariance(reference: Plane) -> NDArray[np.float64]:
 
 
 def _average(plane: Plane, window: int) -> Plane:
-    """Around the middle of each block."""
+    """Means around the middle of each block."""
     filtered = cv2.boxFilter(plane, -1, (window, window), borderType=cv2.BORDER_REFLECT_101)
     return np.ascontiguousarray(filtered[_BLOCK // 2 :: _BLOCK, _BLOCK // 2 :: _BLOCK])
 

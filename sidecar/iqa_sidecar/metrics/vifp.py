@@ -1,4 +1,9 @@
-"""VIF of Sheikh and Bovik 2006 in the pixel domain (VIFp): how much of the reference's information is left."""
+"""VIFp: visual information fidelity in the pixel domain, the share of the reference's information that is left.
+
+References:
+    H. R. Sheikh, A. C. Bovik, "Image information and visual quality", IEEE Transactions on Image Processing, 2006.
+    https://doi.org/10.1109/TIP.2005.859378
+"""
 
 import math
 
@@ -11,22 +16,22 @@ from ..imaging.tiling import allocate, fit, split_rows, split_tiles
 from .functional.pooling import total_of
 from .tool import Result, Tool, require_reference
 
-# Bytes at full size, and from then on what shrinking made of them.
+# Bytes at full size, float32 at smaller scales.
 Source = NDArray[np.uint8] | Plane
 
-# Of the eye, in the model of the paper.
+# Variance of the visual noise in the paper's model.
 _NOISE = np.float32(2)
-# Less variance than this is none.
+# Smaller variances count as zero.
 _TINY = 1e-10
 _WINDOWS = (17, 9, 5, 3)
-# More would waste multiplications by zero, fewer waste calls.
+# More would multiply more zeros, fewer would need more calls.
 _ROWS_AT_ONCE = 4
 
 
 def score(pair: Pair, _wants_map: bool) -> Result:
     """Information in the image over information in the reference, four scales; 1 for the reference itself."""
     luma, other_luma = pair.image.luma_bytes, require_reference(pair).luma_bytes
-    # Squares of what is left are smaller, and so is what float32 loses in E[x²] - μ²; a flat image is exactly zero.
+    # Subtracting a constant reduces float32 errors of E[x²] - μ²; a flat image is exactly zero.
     level = np.float32(round(cv2.mean(other_luma)[0]))
     image: Source = luma
     reference: Source = other_luma
@@ -40,13 +45,13 @@ def score(pair: Pair, _wants_map: bool) -> Result:
         kept += numerator
         available += denominator
     if available == 0:
-        # A flat reference has no information that could be kept.
+        # A flat reference has no information.
         return Result(1.0 if np.array_equal(luma, other_luma) else math.nan)
     return Result(kept / available)
 
 
 def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Plane:
-    """Filtered, and every second pixel of every second row taken."""
+    """Filters, and takes every second pixel of every second row."""
     radius = len(kernel) // 2
     rows, columns = (-(-(side - 2 * radius) // 2) for side in plane.shape)
     result = np.empty((rows, columns), np.float32)
@@ -60,7 +65,7 @@ def _shrink(plane: Source, kernel: NDArray[np.float32], level: np.float32) -> Pl
 
 
 def _filter_every_second_row(rows: Plane, kernel: NDArray[np.float32]) -> Plane:
-    """The kernel down the columns, a few rows by one small product of matrices: OpenCV would filter every row."""
+    """Filters the columns, a few rows per matrix product: OpenCV would compute every row."""
     side = len(kernel)
     matrix = np.zeros((_ROWS_AT_ONCE, 2 * (_ROWS_AT_ONCE - 1) + side), np.float32)
     for row, taps in enumerate(matrix):
@@ -84,7 +89,7 @@ def _information(
         around = tuple(slice(part.start, part.stop + border) for part in tile)
         centred, other_centred, *planes = fit(work, *image[around].shape)
         for plane, source in ((centred, image), (other_centred, reference)):
-            # Not at once: numpy would widen the bytes a few at a time.
+            # In two steps, because numpy widens bytes slowly inside an expression.
             np.copyto(plane, source[around])
             plane -= level
         numerator, denominator = _tile_information(centred, other_centred, kernel, planes)
@@ -102,7 +107,7 @@ def _tile_information(
     product, *planes = work
 
     def average(plane: Plane, out: Plane) -> Plane:
-        # Two filters of one dimension: a fifth faster than cv2.sepFilter2D with such long ones.
+        # Two one-dimensional filters: a fifth faster than cv2.sepFilter2D with such long kernels.
         cv2.filter2D(plane, -1, taps, dst=out)
         return np.asarray(cv2.filter2D(out, -1, kernel, dst=out), np.float32)[valid]
 
@@ -117,13 +122,13 @@ def _tile_information(
     variance -= mean
     other_variance -= other_mean
     _drop_negative(other_variance)
-    # Where the reference has no variance it does not matter what its gain is, only that it is finite.
+    # Where the reference has no variance, the gain only has to be finite.
     cv2.threshold(other_variance, _TINY, 1, cv2.THRESH_BINARY_INV, dst=scratch)
     scratch += other_variance
     gain = np.divide(covariance, scratch, out=mean)
-    # A negative gain counts as noise altogether.
+    # A negative gain counts as noise only.
     _drop_negative(gain)
-    # What is subtracted is never negative: a variance that rounding left below zero needs no attention before.
+    # The subtrahend is never negative, so a variance rounded below zero needs no clipping before.
     variance -= np.multiply(gain, covariance, out=scratch)
     _drop_negative(variance)
     variance += _NOISE
@@ -140,9 +145,9 @@ def _drop_negative(values: Plane) -> None:
 
 
 def _sum_of_logarithms(values: Plane, columns: slice) -> float:
-    """Σ ln(1 + x), as the logarithms of products of four or a few more: variances of bytes never overflow them.
+    """Σ ln(1 + x), as logarithms of products of four or more factors, which variances of bytes cannot overflow.
 
-    In place, and of all columns until the sum: whole arrays are faster.
+    In place and on whole arrays, which is faster.
     """
     values += 1
     for _ in range(2):

@@ -1,4 +1,9 @@
-"""VSI of Zhang, Shen and Li 2014: agreement of visual saliency, gradients and chroma, weighted by the saliency."""
+"""VSI: similarity of visual saliency, gradients and chroma, weighted by the saliency.
+
+References:
+    L. Zhang, Y. Shen, H. Li, "VSI: a visual saliency-induced index for perceptual image quality assessment",
+    IEEE Transactions on Image Processing, 2014. https://doi.org/10.1109/TIP.2014.2346028
+"""
 
 import numpy as np
 

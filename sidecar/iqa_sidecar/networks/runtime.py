@@ -1,4 +1,4 @@
-"""Runs the networks' files in a worker: ONNX Runtime is imported and a file is loaded when a tool first needs it."""
+"""Runs ONNX files in a worker; ONNX Runtime and a file are loaded when a tool first needs them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 _sessions: dict[str, InferenceSession] = {}
-# A background thread may be loading what a tool asks for.
+# A background thread may be loading the same network.
 _loading = threading.Lock()
 
 
 def unavailable_reason(network: Network) -> str | None:
-    """Why this network cannot be run here, or None; looks, but loads nothing."""
+    """Why this network cannot be run, or None. Loads nothing."""
     if importlib.util.find_spec("onnxruntime") is None:
         return "ONNX Runtime is not installed"
     if not network.file.exists():
@@ -39,9 +39,9 @@ def run_network(network: Network, images: NDArray[np.uint8]) -> dict[str, NDArra
 def load_network(network: Network) -> InferenceSession:
     with _loading:
         if network.name not in _sessions:
-            obstacle = unavailable_reason(network)
-            if obstacle is not None:
-                raise ToolError("TOOL_UNAVAILABLE", f"Cannot be run: {obstacle}")
+            reason = unavailable_reason(network)
+            if reason is not None:
+                raise ToolError("TOOL_UNAVAILABLE", f"Cannot be run: {reason}")
             _sessions[network.name] = _create_session(network)
         return _sessions[network.name]
 
@@ -50,11 +50,11 @@ def _create_session(network: Network) -> InferenceSession:
     import onnxruntime
 
     options: Any = onnxruntime.SessionOptions()
-    # One core per worker: the pool is the parallelism. One thread also makes every sum come in the same order.
+    # One core per worker: the pool is the only parallelism. One thread also makes sums deterministic.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    # What a large image needed is given back to the system.
+    # Memory is returned to the system after a large image.
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(network.file), options, providers=["CPUExecutionProvider"])

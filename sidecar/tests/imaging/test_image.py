@@ -1,4 +1,4 @@
-"""Decoding: formats, sizes read before any pixel, the JPEG quality, and pixels that nobody can change."""
+"""Decoding: formats, limits checked before decoding, JPEG quality, and read-only pixels."""
 
 import struct
 
@@ -80,7 +80,7 @@ def test_a_bomb_is_refused_without_decoding() -> None:
 
 BROKEN = {
     "empty": b"",
-    "text": b"hello, world, this is no image",
+    "text": b"hello, world, this is text",
     "gif": b"GIF89a\x01\x00\x01\x00\x00\x00\x00;",
     "bmp": encode(".bmp", PHOTO),
     "png magic only": FILES["png"][:8],

@@ -1,4 +1,4 @@
-"""The learned tools: best for identity, falling with damage, seeing what is wrong, silent where nothing was fitted."""
+"""The learned tools: identity, monotonicity, detection, and missing or damaged model files."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LEVELS = {"blur": (0.8, 1.6, 3.2, 6), "noise": (6, 14, 30, 60), "jpeg": (60, 25,
 @pytest.fixture(autouse=True)
 def _there() -> None:
     for name in LEARNED:
-        obstacle = TOOLS[name].unavailable_reason()
-        if obstacle is not None:
-            pytest.skip(obstacle)
+        reason = TOOLS[name].unavailable_reason()
+        if reason is not None:
+            pytest.skip(reason)
 
 
 def score(name: str, pixels: images.Pixels, reference: images.Pixels | None = None) -> float:
@@ -56,7 +56,7 @@ def test_identity_is_best_and_every_damage_costs(name: str) -> None:
 @pytest.mark.parametrize("name", LEARNED)
 @pytest.mark.parametrize("kind", ["blur", "noise", "jpeg"])
 def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
-    """In the mean over photos: a machine that learned from examples may err on one."""
+    """In the mean over photos, because a fitted model may err on one."""
     photos = [images.photo(seed) for seed in SEEDS]
     means = [
         sum(score(name, DAMAGES[kind](photo, level), photo if name in LEARNED_FR else None) for photo in photos)
@@ -64,12 +64,12 @@ def test_scores_fall_with_the_level_of_damage(name: str, kind: str) -> None:
         for level in LEVELS[kind]
     ]
     assert means[-1] < means[0] - 0.5
-    # Once bad, bad it stays: there is no order among ruins.
+    # Below 1.5 the order is not defined.
     assert all(after < max(before, 1.5) for before, after in pairwise(means))
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_odd_images_have_a_score_on_the_scale_or_are_refused(name: str) -> None:
+def test_unusual_images_have_a_score_or_an_error(name: str) -> None:
     odd = {
         "black": images.flat(0),
         "white": images.flat(255),
@@ -79,18 +79,18 @@ def test_odd_images_have_a_score_on_the_scale_or_are_refused(name: str) -> None:
         "half black": np.vstack([images.flat(0), images.photo(1)]),
     }
     for label, pixels in odd.items():
-        found = score_or_refusal(name, pixels, np.ascontiguousarray(pixels[::-1]) if name in LEARNED_FR else None)
+        found = score_or_code(name, pixels, np.ascontiguousarray(pixels[::-1]) if name in LEARNED_FR else None)
         assert found in {"REGION_TOO_SMALL", "NOT_FINITE"} or 1 <= float(found) <= 5, label
 
 
-def score_or_refusal(name: str, pixels: images.Pixels, reference: images.Pixels | None) -> float | str:
+def score_or_code(name: str, pixels: images.Pixels, reference: images.Pixels | None) -> float | str:
     try:
         return score(name, pixels, reference)
     except ToolError as error:
         return error.code
 
 
-def test_an_image_of_one_tone_has_no_quality_of_its_own() -> None:
+def test_a_flat_image_has_no_score() -> None:
     with pytest.raises(ToolError, match="not defined"):
         score("LiteIQA", images.flat(128))
 
@@ -103,20 +103,20 @@ def test_the_same_pixels_give_the_same_bits(name: str) -> None:
     assert score(name, damaged, reference) == score(name, damaged.copy(), reference)
 
 
-@pytest.mark.parametrize("beside", [True, False])
-def test_what_is_wrong_is_seen_first(beside: bool) -> None:
+@pytest.mark.parametrize("with_reference", [True, False])
+def test_the_applied_distortion_is_the_strongest(with_reference: bool) -> None:
     for category, kind, level in (("Blurs", "blur", 3), ("Noise", "noise", 30)):
         right = 0
         for seed in SEEDS:
             photo = images.photo(seed)
             found = predictors.detect_distortions(
-                Pair(Image(DAMAGES[kind](photo, level)), Image(photo) if beside else None)
+                Pair(Image(DAMAGES[kind](photo, level)), Image(photo) if with_reference else None)
             )
             right += max(found, key=lambda name: found[name] or 0) == predictors.measurement_name(category)
-        assert right >= (8 if beside else 7), category
+        assert right >= (8 if with_reference else 7), category
 
 
-def test_strengths_are_silent_where_nothing_was_fitted_or_the_image_is_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strengths_are_null_without_a_model_or_for_a_tiny_image(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [predictors.measurement_name(category) for category in predictors.CATEGORIES]
     assert predictors.detect_distortions(Pair(Image(images.photo(1)[:16, :16]))) == dict.fromkeys(names)
     monkeypatch.setattr(predictors, "find_model_file", lambda _name: None)
@@ -134,16 +134,14 @@ def test_a_configured_folder_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     assert model_files.find_model_file("nothing.npz") is None
 
 
-def test_a_configured_folder_that_is_not_there_is_no_reason_to_take_the_packaged_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They may have learned from the very images that a benchmark holds out."""
+def test_a_missing_configured_folder_has_no_fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have been trained on images that a benchmark holds out."""
     monkeypatch.setenv("IQA_MODELS_DIR", str(tmp_path / "mistyped"))
     assert model_files.find_model_file(predictors.FR_GRADED_FILE) is None
     assert predictors.unavailable_reason(predictors.FR_GRADED_FILE) == "the fitted file fr_graded.npz is not there"
 
 
-def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
+def test_a_damaged_file_makes_only_its_tool_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_sidecar: StartSidecar, image: bytes, reference: bytes
 ) -> None:
     packaged = model_files.find_model_file(predictors.FR_GRADED_FILE)
@@ -160,7 +158,7 @@ def test_a_damaged_file_makes_its_tool_unavailable_and_measuring_goes_on(
     assert measured["values"]["detected_blurs"] is None
 
 
-def test_fitted_files_are_small_and_hold_no_code() -> None:
+def test_model_files_are_small_and_contain_no_objects() -> None:
     for name in (*predictors.NR_FILES, predictors.FR_GRADED_FILE, predictors.FR_TID2013_FILE):
         path = model_files.find_model_file(name)
         assert path is not None
@@ -168,52 +166,52 @@ def test_fitted_files_are_small_and_hold_no_code() -> None:
         assert all(array.dtype != object for array in model_files.read_model_file(path).values())
 
 
-def test_inputs_name_measurements_that_exist_and_leave_gaps_open() -> None:
+def test_measurement_features_exist_and_are_nan_where_undefined() -> None:
     assert set(MEASUREMENT_FACTORS) <= {row.name for row in CATALOGUE}
     row = measurement_features(Image(images.photo(2)))
     assert row.shape == (len(MEASUREMENT_FACTORS),)
     assert np.isnan(transform_measurements(dict.fromkeys(MEASUREMENT_FACTORS))).all()
 
 
-def test_comparisons_are_zero_shifts_for_equal_images_and_finite_for_strange_ones() -> None:
+def test_pair_features_are_zero_for_equal_images_and_finite_for_unusual_ones() -> None:
     photo = images.photo(4)
     same = dict(zip(PAIR_FEATURES, compare_images(Pair(Image(photo), Image(photo.copy()))), strict=True))
     assert same["luma_shift"] == same["error_fine"] == same["lost_0"] == same["added_0"] == 0
-    strange = compare_images(Pair(Image(images.flat(0)), Image(images.flat(255))))
-    assert np.isfinite(strange).all()
+    unusual = compare_images(Pair(Image(images.flat(0)), Image(images.flat(255))))
+    assert np.isfinite(unusual).all()
 
 
-def test_a_machine_returns_what_its_landmarks_were_taught() -> None:
+def test_kernel_ridge_reproduces_the_labels_of_its_landmarks() -> None:
     landmarks = np.array([[0, 0, 0], [4, 0, 1], [0, 4, 2]], np.float32)
     kernel = Kernel(np.array([0, 2]), np.array([2, 2], np.float32), 2)
     labels = np.array([[1], [2], [4]], np.float32)
     weights = np.linalg.solve(kernel.evaluate(landmarks, landmarks), labels - 3)
-    machine = KernelRidge(kernel, landmarks, weights.astype(np.float32), np.array([3], np.float32))
-    np.testing.assert_allclose(machine.predict(landmarks), labels, atol=1e-5)
-    # Far from all that it learned, it says the middle.
-    np.testing.assert_allclose(machine.predict(np.full((1, 3), 99, np.float32)), [[3]], atol=1e-5)
+    model = KernelRidge(kernel, landmarks, weights.astype(np.float32), np.array([3], np.float32))
+    np.testing.assert_allclose(model.predict(landmarks), labels, atol=1e-5)
+    # Far from all landmarks it predicts the offset.
+    np.testing.assert_allclose(model.predict(np.full((1, 3), 99, np.float32)), [[3]], atol=1e-5)
     assert squared_distances(landmarks, landmarks).tolist()[0] == [0, 17, 20]
 
 
-def test_likeness_is_a_mean_over_groups_with_the_kernels_own_tails() -> None:
+def test_kernel_is_a_mean_over_groups() -> None:
     rows, landmarks = np.array([[0, 0, 0]], np.float32), np.array([[3, 4, 2]], np.float32)
     kernel = Kernel(np.array([0, 2]), np.array([0.1, 0.5], np.float32), 3, exponent=1.5)
     expected = ((np.exp(-0.1 * 5**1.5) + np.exp(-0.5 * 2**1.5)) / 2) ** 3
     assert kernel.evaluate(rows, landmarks).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_judge_is_asked_for_what_looks_like_its_lessons() -> None:
+def test_blend_follows_the_domain() -> None:
     assert predictors.blend_by_domain(2.0, 4.0, -0.2) == 2
     assert predictors.blend_by_domain(2.0, 4.0, 1.3) == 4
     assert predictors.blend_by_domain(2.0, 4.0, 0.5) == 3
-    # A little doubt moves little.
+    # Smoothstep: a small domain value changes little.
     assert 2 < predictors.blend_by_domain(2.0, 4.0, 0.1) < 2.1
     assert predictors.blend_by_domain([0.0, 7.0], [0.0, 7.0], 0.5).tolist() == [1, 5]
 
 
-def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> None:
-    seen = {**dict.fromkeys(predictors.CATEGORIES, 0.0), "Compression": 2.0, "Blurs": 1.0}
-    worse, milder = (predictors.rescale_by_quality_loss(seen, quality) for quality in (1.5, 4.9))
+def test_strengths_move_towards_the_quality_loss() -> None:
+    strengths = {**dict.fromkeys(predictors.CATEGORIES, 0.0), "Compression": 2.0, "Blurs": 1.0}
+    worse, milder = (predictors.rescale_by_quality_loss(strengths, quality) for quality in (1.5, 4.9))
     assert worse["Compression"] > 2 > milder["Compression"] > 0
     for moved in (worse, milder):
         assert moved["Blurs"] == pytest.approx(moved["Compression"] / 2)
@@ -221,6 +219,6 @@ def test_beside_a_reference_all_strengths_move_towards_the_quality_lost() -> Non
 
 
 @pytest.mark.parametrize("lead", ["Brightness change", "Contrast"])
-def test_what_structure_does_not_show_keeps_its_strength(lead: str) -> None:
-    seen = {**dict.fromkeys(predictors.CATEGORIES, 0.5), lead: 3.0}
-    assert predictors.rescale_by_quality_loss(seen, 5.0) == seen
+def test_brightness_and_contrast_are_not_rescaled(lead: str) -> None:
+    strengths = {**dict.fromkeys(predictors.CATEGORIES, 0.5), lead: 3.0}
+    assert predictors.rescale_by_quality_loss(strengths, 5.0) == strengths

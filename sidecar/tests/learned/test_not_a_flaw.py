@@ -1,4 +1,4 @@
-"""What looks like a flaw but is none: a blurred background, a night, a fine texture; never shown to any fit."""
+"""Look-alikes that are not distortions: bokeh, night, texture, black and white; none was in a training set."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from iqa_sidecar.learned import predictors
 from .. import images
 from ..images import Pixels
 
-# From 2 on a finding is worse than slight.
+# Strengths from 2 on are worse than slight.
 MODERATE = 2
 
 
 @pytest.fixture(autouse=True)
 def _there() -> None:
-    obstacle = predictors.unavailable_reason(*predictors.NR_FILES)
-    if obstacle is not None:
-        pytest.skip(obstacle)
+    reason = predictors.unavailable_reason(*predictors.NR_FILES)
+    if reason is not None:
+        pytest.skip(reason)
 
 
 def strength(category: str, pixels: Pixels) -> float:
@@ -41,7 +41,7 @@ def bokeh(photo: Pixels) -> Pixels:
 
 
 def night(photo: Pixels) -> Pixels:
-    """A sixteenth of the light, and forty lamps that are as bright as lamps are."""
+    """A sixteenth of the light, with forty bright lamps."""
     dark = np.asarray(255 * ((photo / 255) ** 2.2 * 0.06) ** (1 / 2.2), np.float32)
     generator = np.random.default_rng(1)
     height, width = photo.shape[:2]
@@ -51,7 +51,7 @@ def night(photo: Pixels) -> Pixels:
 
 
 def texture(photo: Pixels) -> Pixels:
-    """Fibres in one direction, as cloth and grass have them."""
+    """Fibres in one direction, like cloth and grass."""
     fibres = np.random.default_rng(2).normal(0, 1, photo.shape[:2]).astype(np.float32)
     fibres = np.asarray(cv2.GaussianBlur(fibres, (0, 0), sigmaX=0.8, sigmaY=3), np.float32)
     return np.asarray(np.clip(photo * 0.5 + 60 + 28 * (fibres / fibres.std())[..., None], 0, 255), np.uint8)
@@ -65,7 +65,7 @@ CASES: list[tuple[str, Callable[[Pixels], Pixels], Callable[[Pixels], Pixels]]] 
 
 @pytest.mark.parametrize(("category", "made", "flawed"), CASES)
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_the_look_alike_is_not_called_a_flaw_but_the_flaw_is(
+def test_the_distortion_is_detected_but_not_its_look_alike(
     category: str, made: Callable[[Pixels], Pixels], flawed: Callable[[Pixels], Pixels], seed: int
 ) -> None:
     photo = images.photo(seed, 384, 512)
@@ -83,7 +83,7 @@ def without_colour(photo: Pixels) -> Pixels:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_black_and_white_is_no_colour_error_and_costs_little(seed: int) -> None:
+def test_black_and_white_is_not_a_colour_distortion_and_costs_little(seed: int) -> None:
     photo = images.photo(seed, 384, 512)
     gray = without_colour(photo)
     assert strength("Color distortions", gray) < MODERATE
@@ -92,7 +92,7 @@ def test_black_and_white_is_no_colour_error_and_costs_little(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_in_black_and_white_a_flaw_is_still_one(seed: int) -> None:
+def test_distortions_are_detected_in_black_and_white(seed: int) -> None:
     photo = images.photo(seed, 384, 512)
     for category, flawed in (("Blurs", images.blur(photo, 4)), ("Noise", images.noise(photo, 60))):
         found = predictors.detect_distortions(Pair(Image(without_colour(flawed))))

@@ -1,4 +1,4 @@
-"""Banding follows the number of levels that are left."""
+"""Banding follows the number of remaining levels."""
 
 import numpy as np
 import pytest

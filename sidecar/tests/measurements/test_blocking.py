@@ -1,4 +1,4 @@
-"""Blockiness follows compression wherever a crop puts the grid; the quality comes from the file or the caller."""
+"""Blockiness follows compression, also after a crop; the quality comes from the file or the caller."""
 
 import numpy as np
 import pytest

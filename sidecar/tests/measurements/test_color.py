@@ -1,4 +1,4 @@
-"""Colour: zero for grey, rising with saturation; a cast is told from a coloured subject."""
+"""Colour: zero for gray, rising with saturation; a cast is distinguished from a coloured subject."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_cast_rises_with_coloured_light(hue: tuple[float, float, float], seed: i
     assert_rises("color_cast", [light(plain, hue, strength) for strength in (0.08, 0.16, 0.24, 0.32, 0.4)])
 
 
-def test_grey_images_have_no_cast() -> None:
+def test_gray_images_have_no_cast() -> None:
     assert value("color_cast", saturate(photo(1), 0)) < 0.5
     assert measure(Image(images.flat(128)), None)["color_cast"] is None
 

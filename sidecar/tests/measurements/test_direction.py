@@ -1,4 +1,4 @@
-"""Directional blur is told from isotropic blur, and its direction found."""
+"""Directional blur is distinguished from isotropic blur, and its direction is found."""
 
 import pytest
 

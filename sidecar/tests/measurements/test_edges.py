@@ -64,7 +64,7 @@ def test_halo_rises_with_sharpening_and_not_with_blur(seed: int) -> None:
 
 
 def step_image() -> Pixels:
-    """Squares of 64 pixels, two greys, tilted so that edges meet the pixel grid at all offsets."""
+    """Squares of 64 pixels, two gray levels, tilted so that edges have all sub-pixel offsets."""
     rows, columns = np.indices((384, 512))
     turned = np.cos(0.3) * columns + np.sin(0.3) * rows, np.cos(0.3) * rows - np.sin(0.3) * columns
     squares = (np.floor(turned[0] / 64) + np.floor(turned[1] / 64)) % 2

@@ -1,4 +1,4 @@
-"""Haze rises with a veil of light and is near zero where every neighbourhood has something dark."""
+"""Haze rises with a veil and is near zero if every neighbourhood has something dark."""
 
 import numpy as np
 import pytest

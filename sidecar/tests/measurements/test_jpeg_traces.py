@@ -1,4 +1,4 @@
-"""The quality of a JPEG file is found again in its pixels, wherever a crop puts the grid, and nowhere else."""
+"""JPEG quality is estimated from pixels, also after a crop, and not in uncompressed images."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The whole set: complete, within its documented ranges, repeatable, and never NaN whatever the image."""
+"""All measurements: complete, within documented ranges, repeatable, and never NaN."""
 
 import math
 
@@ -12,7 +12,7 @@ from .. import images
 from ..images import Pixels
 
 PHOTO = images.photo(1)
-PICTURES: dict[str, Pixels] = {
+IMAGES: dict[str, Pixels] = {
     "photo": PHOTO,
     "black": images.flat(0),
     "white": images.flat(255),
@@ -33,9 +33,9 @@ PICTURES: dict[str, Pixels] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", PICTURES)
+@pytest.mark.parametrize("kind", IMAGES)
 def test_every_value_is_in_its_range_or_null(kind: str) -> None:
-    values = measure(Image(PICTURES[kind]), None)
+    values = measure(Image(IMAGES[kind]), None)
     assert list(values) == [measurement.name for measurement in CATALOGUE]
     for measurement in CATALOGUE:
         value = values[measurement.name]
@@ -56,7 +56,7 @@ def test_a_photo_has_every_value_but_those_that_do_not_apply() -> None:
 
 def test_repeated_measurements_agree_to_the_last_bit() -> None:
     first = measure(Image(PHOTO), None)
-    # Kept alive, so that each image lies elsewhere in memory.
+    # Kept alive, so that each image has another address.
     copies = [Image(PHOTO.copy()) for _ in range(4)]
     assert all(measure(copy, None) == first for copy in copies)
 

@@ -1,4 +1,4 @@
-"""Noise is measured in grey levels whatever the content; impulses are counted and not taken for noise or texture."""
+"""Noise is measured in gray levels for any content; impulses are counted separately."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ..seeds import SEEDS
 from .levels import assert_rises, photo, value
 
 SIGMAS = (3, 6, 10, 15, 22, 30)
-# No block of this image is smooth; what is left of its texture adds to weak noise.
+# No block of this image is smooth; its texture adds to weak noise.
 TEXTURED = {7}
 
 
@@ -44,7 +44,7 @@ def test_impulses_are_counted(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_white_noise_and_compression_are_no_impulses(seed: int) -> None:
+def test_white_noise_and_compression_are_not_impulses(seed: int) -> None:
     plain = photo(seed)
     for pixels in (images.noise(plain, 10), images.noise(plain, 40), images.jpeg(plain, 10)):
         assert value("impulse_fraction", pixels) < 0.001

@@ -1,4 +1,4 @@
-"""Ringing rises with ripples beside edges, and neither grain nor blur is taken for it."""
+"""Ringing rises with ripples beside edges, but not with grain or blur."""
 
 import cv2
 import numpy as np
@@ -22,7 +22,7 @@ def test_blur_takes_it_away(seed: int) -> None:
 
 
 def ripple(pixels: Pixels, amount: float) -> Pixels:
-    """Adds a damped wave of four pixels' length around everything that stands out."""
+    """Adds a damped wave of four pixels' length around edges."""
     y, x = np.mgrid[-12:13, -12:13]
     distance = np.hypot(x, y)
     wave = np.cos(2 * np.pi * distance / 4) * np.exp(-distance / 4)

@@ -1,4 +1,4 @@
-"""The maps of blur, noise and blockiness show where a part of the image suffers, and how much."""
+"""The maps of blur, noise and blockiness show where an image is distorted, and how much."""
 
 import numpy as np
 import pytest
@@ -25,10 +25,10 @@ DISTORT = {
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", DISTORT)
-def test_the_spoilt_half_is_darker(name: str, seed: int) -> None:
-    spoilt = photo(seed).copy()
-    spoilt[:, 256:] = DISTORT[name](photo(seed))[:, 256:]
-    drawn = draw(name, spoilt)
+def test_the_damaged_half_is_darker(name: str, seed: int) -> None:
+    damaged = photo(seed).copy()
+    damaged[:, 256:] = DISTORT[name](photo(seed))[:, 256:]
+    drawn = draw(name, damaged)
     assert drawn.shape == (12, 16)
     left, right = np.array_split(drawn, 2, axis=1)
     assert float(left.mean()) > 0.8

@@ -1,4 +1,4 @@
-"""Pieces of the direct float64 versions that several of the published metrics share; no code of the package."""
+"""Shared parts of the direct float64 versions; no code of the package."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Six rising strengths of each distortion, and the check that a value follows them."""
+"""Six increasing levels of each distortion, and checks that values follow them."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -21,10 +21,10 @@ LEVELS: dict[str, tuple[Callable[..., Pixels], tuple[float, ...]]] = {
 
 
 def require(tool: str) -> None:
-    """Skips where the tool's weights are missing: on a machine that was set up without a network."""
-    obstacle = TOOLS[tool].unavailable_reason()
-    if obstacle is not None:
-        pytest.skip(obstacle)
+    """Skips if the tool's weights are missing, as after set-up without a network connection."""
+    reason = TOOLS[tool].unavailable_reason()
+    if reason is not None:
+        pytest.skip(reason)
 
 
 def value(tool: str, image: Pixels, reference: Pixels | None = None) -> float:

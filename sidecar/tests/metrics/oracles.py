@@ -1,4 +1,4 @@
-"""Slow and direct float64 versions of the metrics, written from the papers and sharing no code with the package."""
+"""Slow float64 versions of the metrics, written from the papers without code of the package."""
 
 import math
 from collections.abc import Callable

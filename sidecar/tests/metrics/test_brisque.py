@@ -66,7 +66,7 @@ def test_the_installed_model_is_registered_and_reacts() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("distortion", ["blur", "noise"])
 def test_the_installed_model_rises_with_visible_levels(distortion: str, seed: int) -> None:
-    # Weak levels hide in the grain of the generated photos.
+    # Weak levels are hidden by the grain of the generated photos.
     assert_rising([value("BRISQUE", image) for image in graded(distortion, images.photo(seed, 384, 480))[3:]])
 
 
@@ -76,7 +76,7 @@ def test_the_installed_model_rises_until_its_scale_ends(seed: int) -> None:
     assert_rising([value("BRISQUE", image) for image in graded("noise", photo)[3:]])
     blurred = [value("BRISQUE", image) for image in graded("blur", photo)[3:]]
     assert_rising(blurred[:-1])
-    # Beyond a width of three pixels the regression has nothing more to say, on some photos by less than a point.
+    # Beyond a width of three pixels the regression is flat, on some photos it falls by less than a point.
     assert blurred[-1] > blurred[-2] - 1
     # Between qualities 10 and 5 it is not monotone on four photos of ten.
     assert_rising([value("BRISQUE", image) for image in graded("jpeg", photo)[0:6:5]])

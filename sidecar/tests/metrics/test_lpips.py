@@ -50,14 +50,14 @@ def test_a_region_is_scored_by_its_part_of_the_maps() -> None:
     partly = photo.copy()
     partly[:, 160:] = images.noise(photo, 25)[:, 160:]
     pair = Pair(Image(partly), Image(photo), keeps_maps=True)
-    clean, spoilt = (
+    clean, damaged = (
         run_tool(TOOLS["LPIPS"], pair.within(box), wants_map=False).value
         for box in ((0, 0, 80, 256), (240, 0, 80, 256))
     )
     whole = run_tool(TOOLS["LPIPS"], pair, wants_map=False).value
-    assert clean < 0.1 * spoilt
-    assert clean < whole < spoilt
+    assert clean < 0.1 * damaged
+    assert clean < whole < damaged
     corner = run_tool(TOOLS["LPIPS"], pair.within((288, 224, 32, 32)), wants_map=True)
     assert corner.map is not None
-    # The first layer has no place for the last three rows and columns.
+    # The first layer has no value for the last three rows and columns.
     assert corner.map.shape == (7, 7)

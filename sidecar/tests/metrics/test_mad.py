@@ -1,4 +1,4 @@
-"""MAD against a direct float64 version of the paper, its threshold of vision, and what masking does."""
+"""MAD against a direct float64 version of the paper, its visibility threshold, and masking."""
 
 import math
 
@@ -22,7 +22,7 @@ def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> N
         assert value("MAD", image, photo) == pytest.approx(direct(image, photo), rel=1e-3)
 
 
-def test_an_error_that_nobody_sees_is_none() -> None:
+def test_an_invisible_error_does_not_count() -> None:
     photo = images.photo(1)
     assert value("MAD", images.noise(photo, 1), photo) == 0
     assert value("MAD", images.noise(photo, 15), photo) > 0
@@ -52,23 +52,23 @@ def test_moments_of_blocks() -> None:
 
 def direct(image: images.Pixels, reference: images.Pixels) -> float:
     luma, other = oracles.luma(image), oracles.luma(reference)
-    detection, appearance = detect(luma, other), compare_looks(luma, other)
-    # The paper prints them rounded, as 0.467 and 0.130, which moves the value by half a percent.
+    detection, appearance = detect(luma, other), compare_appearance(luma, other)
+    # The paper rounds them to 0.467 and 0.130, which changes the value by half a percent.
     alpha = 1 / (1 + math.exp(-2.55 / 3.35) * detection ** (1 / (math.log(10) * 3.35)))
     return float(detection**alpha * appearance ** (1 - alpha))
 
 
 def detect(luma: Array, other: Array) -> float:
-    seen, original = (see((0.02874 * plane) ** (2.2 / 3)) for plane in (luma, other))
+    filtered, original = (filter_by_sensitivity((0.02874 * plane) ** (2.2 / 3)) for plane in (luma, other))
     mean = windows(original).mean(axis=(2, 3))
-    error = windows(seen - original).std(axis=(2, 3)) / mean
+    error = windows(filtered - original).std(axis=(2, 3)) / mean
     mask = np.sqrt(least_quarter(windows(original))) / mean
     excess = np.log(error) - np.maximum(np.log(mask), -5)
     visible = np.where((excess > 0) & (mean > 0.5), excess, 0)
     return float(200 * np.sqrt(np.mean((visible * windows((luma - other) ** 2).mean(axis=(2, 3))) ** 2)))
 
 
-def see(lightness: Array) -> Array:
+def filter_by_sensitivity(lightness: Array) -> Array:
     down, across = (np.fft.fftfreq(side) for side in lightness.shape)
     angle = np.arctan2(down[:, None], across)
     frequency = 64 * np.hypot(down[:, None], across) / (0.15 * np.cos(4 * angle) + 0.85)
@@ -78,13 +78,13 @@ def see(lightness: Array) -> Array:
     return np.asarray(np.fft.ifft2(np.fft.fft2(lightness) * gain).real)
 
 
-def compare_looks(luma: Array, other: Array) -> float:
+def compare_appearance(luma: Array, other: Array) -> float:
     total = 0.0
     for orientation in range(4):
         for weight, wave in zip((0.5, 0.75, 1, 5, 6), (3, 9, 27, 81, 243), strict=True):
             gain = log_gabor(luma.shape, wave, orientation * math.pi / 4)
             (deviation, skewness, kurtosis), reference = (
-                shape_of(windows(np.abs(np.fft.ifft2(np.fft.fft2(plane) * gain)))) for plane in (luma, other)
+                describe_shape(windows(np.abs(np.fft.ifft2(np.fft.fft2(plane) * gain)))) for plane in (luma, other)
             )
             total = total + weight / 13.25 * (
                 np.abs(deviation - reference[0]) + 2 * np.abs(skewness - reference[1]) + np.abs(kurtosis - reference[2])
@@ -102,7 +102,7 @@ def log_gabor(shape: tuple[int, ...], wave: int, direction: float) -> Array:
     return np.asarray(gain)
 
 
-def shape_of(blocks: Array) -> tuple[Array, Array, Array]:
+def describe_shape(blocks: Array) -> tuple[Array, Array, Array]:
     centred = blocks - blocks.mean(axis=(2, 3), keepdims=True)
     variance = (centred**2).mean(axis=(2, 3))
     skewness = (centred**3).mean(axis=(2, 3)) / variance**1.5

@@ -31,7 +31,7 @@ def test_rises_with_each_level(distortion: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rises_with_compression_once_it_shows(seed: int) -> None:
-    # Light compression smooths the grain of the generated photos, which NIQE likes.
+    # Weak compression smooths the grain of the generated photos, which improves NIQE.
     assert set(LEVELS["jpeg"][1][2:]) == {35, 20, 10, 5}
     assert_rising([value("NIQE", image) for image in graded("jpeg", images.photo(seed, 384, 480))[3:]])
 
@@ -40,5 +40,5 @@ def test_flat_blocks_are_left_out() -> None:
     photo = images.photo(1, 288, 384)
     half_flat = photo.copy()
     half_flat[:96] = 255
-    # The seam's own block row changes a little; without the rule the value would not be finite.
+    # The row of blocks at the seam changes a little; without the rule the value would not be finite.
     assert value("NIQE", half_flat) == pytest.approx(value("NIQE", photo[96:]), rel=0.2)

@@ -24,7 +24,7 @@ def test_agrees_with_the_direct_version(seed: int, height: int, width: int) -> N
 def test_rises_with_blur_and_compression_once_they_show(seed: int) -> None:
     photo = images.photo(seed, 384, 480)
     for distortion in ("blur", "jpeg"):
-        # Light levels smooth the grain of the generated photos, which PIQE takes for noise; at 100 its scale ends.
+        # Weak levels smooth the grain of the generated photos, which PIQE takes for noise; 100 is the end of its scale.
         values = [value("PIQE", image) for image in graded(distortion, photo)[3:]]
         assert_rising([one for one in values if one < 100])
         assert values == sorted(values)

@@ -1,4 +1,4 @@
-"""What every metric must keep: identity, symmetry, reaction to each distortion, and no surprise on odd images."""
+"""Properties of every metric: identity, symmetry, monotonicity, determinism, and unusual images."""
 
 import math
 
@@ -33,20 +33,20 @@ FULL_REFERENCE = {
     "MAD": (0.0, 1),
     "LPIPS": (0.0, 1),
 }
-# Tried on small images in its own tests.
+# Tested on small images in its own tests.
 SLOW = {"DISTS"}
-# Their reaction to levels is in their own tests: what they call good is not nearness to a reference.
+# Monotonicity is in their own tests, because it does not hold for all levels.
 NO_REFERENCE = {"NIQE", "BRISQUE", "PIQE"}
-# Fitted to examples: tests/test_learned.py has what they must keep.
+# Tested in tests/learned.
 LEARNED = {"PanelIQA", "PanelIQA-R", "LiteIQA"}
-# By their definition: what the image lost and what it gained count differently.
+# By definition: lost and added structure count differently.
 NOT_SYMMETRIC = {"MDSI", "VIFp", "VIF", "IW-SSIM", "MAD"}
-# Exactly the best value as long as nothing can be seen, at however many levels.
+# Exactly the best value while errors are invisible.
 HAS_THRESHOLD = {"MAD"}
-# They say how much of the reference's information is left, and a flat reference has none.
-NEED_A_SIGNAL = {"VIFp", "VIF"}
+# Not defined for a flat reference, which has no information.
+NEED_STRUCTURE = {"VIFp", "VIF"}
 
-ODD_IMAGES: dict[str, Pixels] = {
+UNUSUAL_IMAGES: dict[str, Pixels] = {
     "black": images.flat(0),
     "white": images.flat(255),
     "grey": images.flat(128),
@@ -69,14 +69,14 @@ def test_full_reference_tools_are_the_ones_that_need_it() -> None:
 IDENTITY_CASES = [
     (tool, kind)
     for tool in FULL_REFERENCE
-    for kind, pixels in {"photo": images.photo(3), **ODD_IMAGES}.items()
+    for kind, pixels in {"photo": images.photo(3), **UNUSUAL_IMAGES}.items()
     if min(pixels.shape[:2]) >= TOOLS[tool].min_side
 ]
 
 
 @pytest.mark.parametrize(("tool", "kind"), IDENTITY_CASES)
 def test_identity_is_exactly_the_best_value(tool: str, kind: str) -> None:
-    pixels = ODD_IMAGES.get(kind, images.photo(3))
+    pixels = UNUSUAL_IMAGES.get(kind, images.photo(3))
     assert value(tool, pixels, pixels.copy()) == FULL_REFERENCE[tool][0]
 
 
@@ -93,7 +93,7 @@ def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
     photo = images.photo(seed)
     pairs = [Pair(Image(image), Image(photo)) for image in graded(distortion, photo)]
     for tool, (_best, sign) in FULL_REFERENCE.items():
-        # Without a network at set-up the weights are not there.
+        # Set-up without a network connection leaves out the weights.
         if TOOLS[tool].unavailable_reason() is None:
             values = [sign * run_tool(TOOLS[tool], pair, wants_map=False).value for pair in pairs]
             hidden = values.count(values[0]) - 1 if tool in HAS_THRESHOLD else 0
@@ -101,17 +101,17 @@ def test_each_level_is_worse_than_the_last(distortion: str, seed: int) -> None:
             assert_rising(values[hidden:])
 
 
-@pytest.mark.parametrize("odd", ODD_IMAGES)
+@pytest.mark.parametrize("kind", UNUSUAL_IMAGES)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_odd_images_give_a_number_or_say_why_not(tool: str, odd: str) -> None:
-    pixels = trim(tool, ODD_IMAGES[odd])
+def test_unusual_images_give_a_number_or_an_error(tool: str, kind: str) -> None:
+    pixels = trim(tool, UNUSUAL_IMAGES[kind])
     noisy = images.noise(pixels, 5)
     too_small = min(pixels.shape[:2]) < TOOLS[tool].min_side
     for image, reference in ((pixels, noisy), (noisy, pixels)):
-        outcome = outcome_of(tool, Pair(Image(image), Image(reference)))
+        outcome = get_outcome(tool, Pair(Image(image), Image(reference)))
         assert outcome == "REGION_TOO_SMALL" if too_small else outcome in ("a number", "NOT_FINITE")
-        may_refuse = not TOOLS[tool].needs_reference or (tool in NEED_A_SIGNAL and np.ptp(reference) == 0)
-        assert outcome == "a number" or may_refuse or too_small
+        may_fail = not TOOLS[tool].needs_reference or (tool in NEED_STRUCTURE and np.ptp(reference) == 0)
+        assert outcome == "a number" or may_fail or too_small
 
 
 def trim(tool: str, pixels: Pixels) -> Pixels:
@@ -122,7 +122,7 @@ def trim(tool: str, pixels: Pixels) -> Pixels:
     return pixels[top : top + 96, left : left + 96]
 
 
-def outcome_of(tool: str, pair: Pair) -> str:
+def get_outcome(tool: str, pair: Pair) -> str:
     require(tool)
     try:
         result = run_tool(TOOLS[tool], pair, wants_map=TOOLS[tool].has_map)

@@ -1,4 +1,4 @@
-"""The checks around a run, each with its code and a sentence."""
+"""The checks around a run, each with its code and message."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def tool_that_returns(value: float) -> Tool:
 
 
 def fail(_pair: Pair, _wants_map: bool) -> Result:
-    raise RuntimeError("out of luck")
+    raise RuntimeError("on purpose")
 
 
 def code_of(tool: Tool, pair: Pair, wants_map: bool = False) -> str:
@@ -31,7 +31,7 @@ def test_names_are_the_keys() -> None:
     assert {"PSNR", "SSIM", "MS-SSIM", "GMSD", "NIQE"} <= set(TOOLS)
 
 
-def test_refusals() -> None:
+def test_errors() -> None:
     assert code_of(TOOLS["SSIM"], Pair(PAIR.image)) == "REFERENCE_REQUIRED"
     assert code_of(TOOLS["SSIM"], PAIR.crop((0, 0, 32, 10))) == "REGION_TOO_SMALL"
     assert code_of(TOOLS["PSNR"], PAIR, wants_map=True) == "MAP_UNSUPPORTED"

@@ -1,4 +1,4 @@
-"""Tiles and bands: however the work is cut up, whatever runs beside it, the value is the same."""
+"""The value does not depend on tile sizes, memory addresses or other threads."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,24 +17,24 @@ from ..images import Pixels
 from .direct import shrink
 from .levels import require
 
-CUT_UP = ("SSIM", "MS-SSIM", "GMSD", "HaarPSI", "VIFp", "IW-SSIM")
+TILED = ("SSIM", "MS-SSIM", "GMSD", "HaarPSI", "VIFp", "IW-SSIM")
 ALL = list(TOOLS)
 
 
-def pair_of(image: Pixels, reference: Pixels) -> Pair:
+def build_pair(image: Pixels, reference: Pixels) -> Pair:
     return Pair(Image(image), Image(reference))
 
 
-@pytest.mark.parametrize("tool", CUT_UP)
+@pytest.mark.parametrize("tool", TILED)
 def test_small_tiles_give_the_same_value(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     photo = images.photo(2, 253, 401)
     distorted = images.jpeg(photo, 20)
-    whole = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
+    whole = run_tool(TOOLS[tool], build_pair(distorted, photo), False).value
     monkeypatch.setattr(tiling, "_TILE_PIXELS", 4000)
     monkeypatch.setattr(tiling, "_TILE_COLUMNS", 96)
     monkeypatch.setattr(tiling, "_MIN_ROWS", 17)
-    # Sums are added up in another order, and filters end their rows elsewhere: rounding is all that may differ.
-    assert run_tool(TOOLS[tool], pair_of(distorted, photo), False).value == pytest.approx(whole, rel=1e-7)
+    # Sums have another order and filters other row ends: only rounding may differ.
+    assert run_tool(TOOLS[tool], build_pair(distorted, photo), False).value == pytest.approx(whole, rel=1e-7)
 
 
 @pytest.mark.parametrize("tool", ALL)
@@ -42,14 +42,14 @@ def test_neither_memory_nor_threads_change_one_bit(tool: str) -> None:
     require(tool)
     photo = images.photo(3, 72, 85) if tool == "DISTS" else images.photo(3, 200, 237)
     distorted = images.noise(photo, 8)
-    expected = run_tool(TOOLS[tool], pair_of(distorted, photo), False).value
+    expected = run_tool(TOOLS[tool], build_pair(distorted, photo), False).value
 
     def run(offset: int) -> float:
         # The same pixels at another address.
         room = np.empty(photo.nbytes + 64, np.uint8)
         moved = room[offset : offset + photo.nbytes].reshape(photo.shape)
         moved[:] = distorted
-        return run_tool(TOOLS[tool], pair_of(moved, photo), False).value
+        return run_tool(TOOLS[tool], build_pair(moved, photo), False).value
 
     with ThreadPoolExecutor(3) as pool:
         assert set(pool.map(run, range(1, 64, 9))) == {expected}

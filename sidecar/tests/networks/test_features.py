@@ -1,4 +1,4 @@
-"""The features for learned tools: shape, reaction, scale, and that one request computes them once."""
+"""Network features: shape, reaction to distortions, scale, and that they are computed once per request."""
 
 from itertools import accumulate
 
@@ -20,15 +20,15 @@ from .. import images
 
 @pytest.fixture(autouse=True)
 def _weights() -> None:
-    obstacle = unavailable_reason(EFFICIENTNET)
-    if obstacle is not None:
-        pytest.skip(obstacle)
+    reason = unavailable_reason(EFFICIENTNET)
+    if reason is not None:
+        pytest.skip(reason)
 
 
 # Of the whole image: each layer's means, then its deviations.
 LAYERS = [slice(end - 2 * count, end) for count, end in zip(CHANNELS, accumulate(2 * c for c in CHANNELS), strict=True)]
-# By efficientnet_lite_pytorch 0.1.0 under torch with the same weights: five layers, to the last of which all others
-# lead; some of their features, and the length of all.
+# From efficientnet_lite_pytorch 0.1.0 under torch with the same weights: some features of five layers (the last depends
+# on all others), and the norm of all.
 COMPARED = [2, 4, 10, 15, 16]
 PLACES = [0, 30, 60, 100, 200, 400, 700, 1500, 2500, 3500]
 GOLDEN = {
@@ -63,7 +63,7 @@ def test_repeated_runs_agree_to_the_last_bit_and_distortions_do_not() -> None:
     assert 0 < distances[0] < distances[1] < distances[2]
 
 
-def test_colours_are_told_apart() -> None:
+def test_colours_are_distinguished() -> None:
     photo = images.photo(3)
     swapped = np.ascontiguousarray(photo[..., ::-1])
     assert not np.allclose(efficientnet_features(Image(photo)), efficientnet_features(Image(swapped)))
@@ -91,12 +91,12 @@ def test_the_second_half_describes_the_centre_alone() -> None:
     rim = images.noise(photo, 60)
     rim[32:-32, 32:-32] = photo[32:-32, 32:-32]
     before, after = (efficientnet_features(Image(image)) for image in (photo, rim))
-    # The first blocks see a few pixels around, so that no noise of the rim reaches the inner three fifths.
+    # The first blocks have a small receptive field, so that noise at the border does not reach the inner three fifths.
     early = LAYERS[2].stop
     moved = np.abs(before[:early] - after[:early]).max()
     unmoved = np.abs(before[REGION_FEATURES:][:early] - after[REGION_FEATURES:][:early]).max()
     assert unmoved == 0 < moved
-    # A flat image is the same everywhere but for its border.
+    # A flat image is constant except for its border.
     flat = efficientnet_features(Image(images.flat(128, 320, 320)))
     assert float(flat[REGION_FEATURES + CHANNELS[0] : REGION_FEATURES + 2 * CHANNELS[0]].max()) < 1e-3
 
@@ -104,14 +104,14 @@ def test_the_second_half_describes_the_centre_alone() -> None:
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """The shape of every batch that the network is run on."""
-    seen: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
 
     def run(network: Network, pixels: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
-        seen.append(pixels.shape)
+        shapes.append(pixels.shape)
         return run_network(network, pixels)
 
     monkeypatch.setattr(features, "run_network", run)
-    return seen
+    return shapes
 
 
 def test_two_tools_of_one_request_share_them(batches: list[tuple[int, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""The networks' files: how weights are fetched, checked and read, and what becomes of a tool whose file is missing."""
+"""Network files: downloading, verifying and reading weights, and tools whose file is missing."""
 
 from __future__ import annotations
 
@@ -100,25 +100,25 @@ def test_other_bytes_than_pinned_are_refused(index: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9/simple", "file:///etc"])
-def test_no_index_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_index_is_reported(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", address)
     with pytest.raises(DownloadError, match="Expected"):
         fetch_weights([weight_file("example-1.tar.gz", "example-1/first.bin", FIRST)])
 
 
-class Acting:
+class RunsCode:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.system, ("exit 1",)
 
 
 @pytest.mark.parametrize("read", [read_numpy_pickle, read_torch_pickle])
-def test_a_pickle_that_would_act_is_refused(read: object) -> None:
+def test_a_pickle_with_code_is_rejected(read: object) -> None:
     with pytest.raises(pickle.UnpicklingError, match="Expected weights only"):
-        read(pickle.dumps(Acting()))  # type: ignore[operator]
+        read(pickle.dumps(RunsCode()))  # type: ignore[operator]
 
 
 def test_arrays_come_out_of_a_plain_pickle() -> None:
-    # Arrays name a module of numpy that the published files know under its former name.
+    # The published files use numpy's former module name.
     data = pickle.dumps({"a": {"b": np.arange(6, dtype=np.float32).reshape(2, 3)}}, protocol=3)
     read = read_numpy_pickle(data.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
     assert list(read) == ["a/b"]
@@ -147,7 +147,7 @@ def test_a_network_without_its_file_makes_its_tool_unavailable(
     assert fine["error"] is None
 
 
-def test_networks_can_be_told_apart_and_explain_how_they_are_made() -> None:
+def test_networks_have_different_files_and_a_build_command() -> None:
     assert len({network.file for network in NETWORKS}) == len(NETWORKS)
     assert {network.command for network in NETWORKS} == {"npm run setup", "npm run setup -- --dists"}
 

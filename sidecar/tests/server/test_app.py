@@ -1,4 +1,4 @@
-"""The HTTP edge of a running sidecar: the answer's lines and every refusal."""
+"""The HTTP API of a running sidecar: the answer's lines and every error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conftest import StartSidecar, encode_image
 from tests.sidecar_process import ROOT, Sidecar, build_frame, call
 
 
-def code_of(response: httpx.Response) -> tuple[int, str]:
+def read_code(response: httpx.Response) -> tuple[int, str]:
     body = response.json()
     assert body.keys() == {"error"}
     assert body["error"].keys() == {"code", "message"}
@@ -120,23 +120,23 @@ def test_grid_is_the_map_in_nine_numbers(sidecar: Sidecar, image: bytes) -> None
 )
 def test_invalid_headers_are_refused(sidecar: Sidecar, row: dict[str, object]) -> None:
     data = json.dumps(row["header"]).encode()
-    status, code = code_of(sidecar.post(struct.pack(">I", len(data)) + data + b"i" * 68))
+    status, code = read_code(sidecar.post(struct.pack(">I", len(data)) + data + b"i" * 68))
     assert code == row["code"]
     assert status == (400 if code == "BAD_HEADER" else 422)
 
 
-def test_refusals(sidecar: Sidecar, image: bytes) -> None:
-    assert code_of(sidecar.post(b"\0")) == (400, "BAD_FRAME")
-    assert code_of(sidecar.post(build_frame(image), "image/png")) == (415, "MEDIA_TYPE")
-    assert code_of(sidecar.post(build_frame(b"not an image"))) == (422, "UNDECODABLE_IMAGE")
-    assert code_of(sidecar.post(build_frame(image[:200]))) == (422, "UNDECODABLE_IMAGE")
-    assert code_of(sidecar.post(build_frame(image, b"not an image"))) == (422, "UNDECODABLE_REFERENCE")
-    assert code_of(sidecar.post(build_frame(image, encode_image(64, 48)))) == (422, "SIZE_MISMATCH")
+def test_errors(sidecar: Sidecar, image: bytes) -> None:
+    assert read_code(sidecar.post(b"\0")) == (400, "BAD_FRAME")
+    assert read_code(sidecar.post(build_frame(image), "image/png")) == (415, "MEDIA_TYPE")
+    assert read_code(sidecar.post(build_frame(b"not an image"))) == (422, "UNDECODABLE_IMAGE")
+    assert read_code(sidecar.post(build_frame(image[:200]))) == (422, "UNDECODABLE_IMAGE")
+    assert read_code(sidecar.post(build_frame(image, b"not an image"))) == (422, "UNDECODABLE_REFERENCE")
+    assert read_code(sidecar.post(build_frame(image, encode_image(64, 48)))) == (422, "SIZE_MISMATCH")
     outside = {"Edge": [200, 0, 41, 10]}
-    assert code_of(sidecar.post(build_frame(image, regions=outside))) == (422, "REGION_OUTSIDE")
-    assert code_of(sidecar.client.get("/")) == (404, "NOT_FOUND")
-    assert code_of(sidecar.client.get("/v1/measure")) == (405, "METHOD_NOT_ALLOWED")
-    assert code_of(sidecar.client.post("/v1/tools")) == (405, "METHOD_NOT_ALLOWED")
+    assert read_code(sidecar.post(build_frame(image, regions=outside))) == (422, "REGION_OUTSIDE")
+    assert read_code(sidecar.client.get("/")) == (404, "NOT_FOUND")
+    assert read_code(sidecar.client.get("/v1/measure")) == (405, "METHOD_NOT_ALLOWED")
+    assert read_code(sidecar.client.post("/v1/tools")) == (405, "METHOD_NOT_ALLOWED")
 
 
 def test_region_up_to_the_edge_is_inside(sidecar: Sidecar, image: bytes) -> None:
@@ -152,10 +152,10 @@ def test_media_type_may_have_parameters(sidecar: Sidecar, image: bytes) -> None:
 
 def test_limits(start_sidecar: StartSidecar, image: bytes) -> None:
     limited = start_sidecar("--workers", "1", "--max-bytes", "100000", "--max-pixels", "10000")
-    assert code_of(limited.post(build_frame(image))) == (413, "TOO_LARGE")
-    assert code_of(limited.post(build_frame(b"x" * 100_000))) == (413, "TOO_LARGE")
-    # Far more than the socket holds: the answer must reach a client that is still sending.
-    assert code_of(limited.post(build_frame(b"x" * 20_000_000))) == (413, "TOO_LARGE")
+    assert read_code(limited.post(build_frame(image))) == (413, "TOO_LARGE")
+    assert read_code(limited.post(build_frame(b"x" * 100_000))) == (413, "TOO_LARGE")
+    # Far more than the socket buffers hold: the answer must reach a client that is still sending.
+    assert read_code(limited.post(build_frame(b"x" * 20_000_000))) == (413, "TOO_LARGE")
 
     def chunks() -> Iterator[bytes]:
         for _ in range(50):
@@ -163,5 +163,5 @@ def test_limits(start_sidecar: StartSidecar, image: bytes) -> None:
 
     headers = {"content-type": "application/vnd.agentic-iqa.measure"}
     chunked = limited.client.post("/v1/measure", content=chunks(), headers=headers)
-    assert code_of(chunked) == (413, "TOO_LARGE")
+    assert read_code(chunked) == (413, "TOO_LARGE")
     assert limited.measure(encode_image(100, 100))[0]["width"] == 100

@@ -1,4 +1,4 @@
-"""The structures agree with the fixtures that both sides read, and with the page that explains them."""
+"""The contract's structures agree with the fixtures of both sides, and with its documentation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_example_answer_round_trips_and_shows_every_kind_of_line() -> None:
     assert any(tool.map and tool.grid for tool in tools)
 
 
-def test_answer_that_failed_after_it_had_begun() -> None:
+def test_answer_that_failed_after_it_had_started() -> None:
     *_, last = (FIXTURES / "answer-failed.ndjson").read_bytes().splitlines()
     assert isinstance(msgspec.json.decode(last, type=contract.AnyEvent), contract.ErrorEvent)
 
@@ -51,7 +51,7 @@ def test_example_errors_cover_every_code_with_its_status() -> None:
     assert {code: status for status, code in errors} == contract.STATUS
 
 
-def test_status_table_has_every_refusal() -> None:
+def test_status_table_has_every_code() -> None:
     assert set(contract.STATUS) == set(get_args(contract.RequestErrorCode))
 
 
@@ -62,14 +62,14 @@ def test_only_grid_is_optional_and_unknown_fields_are_refused(struct: type[msgsp
     assert struct.__struct_config__.forbid_unknown_fields
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="the sidecar was checked out without its documentation")
-def test_page_and_structures_name_the_same_codes() -> None:
+@pytest.mark.skipif(not PAGE.exists(), reason="documentation not found")
+def test_documentation_names_the_same_codes() -> None:
     codes = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", PAGE.read_text()))
     assert codes == {*get_args(contract.ToolErrorCode), *get_args(contract.RequestErrorCode)}
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="the sidecar was checked out without its documentation")
-def test_page_and_structures_name_the_same_fields() -> None:
+@pytest.mark.skipif(not PAGE.exists(), reason="documentation not found")
+def test_documentation_names_the_same_fields() -> None:
     page = PAGE.read_text()
     section = page.split("Header:")[1].split("All fields")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(contract.Header.__struct_fields__)

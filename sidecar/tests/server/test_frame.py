@@ -1,4 +1,4 @@
-"""The frame: what the fixtures call valid is read, what they call invalid is refused, and lengths always add up."""
+"""Frames: valid fixtures are accepted, invalid ones are rejected, and lengths must match."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from iqa_sidecar.server.frame import parse_frame
 from tests.sidecar_process import ROOT, build_frame
 
 VALID = json.loads((ROOT / "contract" / "headers-valid.json").read_text())
-# A tool's existence is checked by the app, which knows the registry.
+# Unknown tools are rejected later, by the endpoint.
 INVALID = [
     row for row in json.loads((ROOT / "contract" / "headers-invalid.json").read_text()) if row["code"] != "UNKNOWN_TOOL"
 ]
 
 
-def frame_of(header: Any, files: bytes = b"") -> bytes:
+def encode_frame(header: Any, files: bytes = b"") -> bytes:
     data = json.dumps(header).encode()
     return struct.pack(">I", len(data)) + data + files
 
@@ -30,7 +30,7 @@ def frame_of(header: Any, files: bytes = b"") -> bytes:
 def test_valid_header(row: dict[str, Any]) -> None:
     header = row["header"]
     image, reference = b"i" * header["image_bytes"], b"r" * header["reference_bytes"]
-    frame = parse_frame(frame_of(header, image + reference))
+    frame = parse_frame(encode_frame(header, image + reference))
     assert (bytes(frame.image), bytes(frame.reference)) == (image, reference)
     assert frame.header.request_id == header["request_id"]
     assert {name: list(box) for name, box in frame.header.regions.items()} == header["regions"]
@@ -39,7 +39,7 @@ def test_valid_header(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", INVALID, ids=[row["why"] for row in INVALID])
 def test_invalid_header(row: dict[str, Any]) -> None:
     with pytest.raises(RequestError) as refused:
-        parse_frame(frame_of(row["header"], b"i" * 68))
+        parse_frame(encode_frame(row["header"], b"i" * 68))
     assert refused.value.code == row["code"]
 
 
@@ -70,6 +70,6 @@ def test_files_must_have_the_announced_lengths(image: bytes, reference: bytes, s
 
 
 @given(some.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+def test_random_bytes_are_rejected(data: bytes) -> None:
     with pytest.raises(RequestError):
         parse_frame(data)

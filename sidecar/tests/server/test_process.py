@@ -1,4 +1,4 @@
-"""The process: how it starts, what it says, and that nothing of it is left when it ends."""
+"""The process: start, output, draining, and that no process is left when it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartSidecar
-from tests.sidecar_process import PATIENCE_S, ROOT, Sidecar, call, wait_until
+from tests.sidecar_process import ROOT, TIMEOUT_S, Sidecar, call, wait_until
 
 
 def close_stdin(sidecar: Sidecar) -> None:
@@ -22,7 +22,7 @@ def close_stdin(sidecar: Sidecar) -> None:
     sidecar.process.stdin.close()
 
 
-def test_says_where_it_listens_and_nothing_else(start_sidecar: StartSidecar, image: bytes) -> None:
+def test_prints_its_address_and_nothing_else(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     assert sidecar.listening == {
         "event": "listening",
@@ -56,7 +56,7 @@ def test_server_process_imports_neither_numpy_nor_opencv(start_sidecar: StartSid
     ],
     ids=["SIGKILL", "SIGTERM", "SIGINT", "SIGTERM to the group", "closed stdin"],
 )
-def test_nothing_is_left_even_in_the_middle_of_a_tool(
+def test_no_process_is_left_even_while_a_tool_runs(
     start_sidecar: StartSidecar, image: bytes, end: Callable[[Sidecar], None], options: list[str], code: int
 ) -> None:
     sidecar = start_sidecar("--workers", "2", *options)
@@ -90,8 +90,8 @@ def test_running_requests_are_drained(
         end(sidecar)
         sidecar.open_gate()
         assert answer.result()[-1]["event"] == "end"
-    assert sidecar.process.wait(PATIENCE_S) == 0
-    # No worker was lost on the way and its work repeated.
+    assert sidecar.process.wait(TIMEOUT_S) == 0
+    # No worker was lost and its work repeated.
     assert "worker replaced" not in [line["event"] for line in sidecar.log()]
     wait_until(lambda: not sidecar.processes())
 

@@ -1,4 +1,4 @@
-"""What calibrating needs besides the fit itself, which wants packages that are not installed here."""
+"""Calibration without the fit itself, which needs packages that are not installed here."""
 
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Workers that hang, crash or are abandoned, and the queue in front of them; all in a running sidecar."""
+"""Workers that hang, crash or lose their client, and the queue; all in a running sidecar."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def replacements(sidecar: Sidecar) -> list[dict[str, Any]]:
     return [line for line in sidecar.log() if line["event"] == "worker replaced"]
 
 
-def occupation(sidecar: Sidecar) -> tuple[int, int]:
-    """Requests that run, requests that wait."""
+def count_requests(sidecar: Sidecar) -> tuple[int, int]:
+    """Running and waiting requests."""
     health = sidecar.health()
     return health["workers"]["busy"], health["queue"]["waiting"]
 
 
 def send_and_keep_open(sidecar: Sidecar, body: bytes) -> socket.socket:
-    """A client that the test can hang up at any moment."""
+    """A client connection that the test can close at any time."""
     client = socket.create_connection(("127.0.0.1", sidecar.listening["port"]))
     head = f"POST /v1/measure HTTP/1.1\r\nhost: x\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
@@ -46,7 +46,7 @@ def test_timeout_replaces_the_worker_and_goes_on(start_sidecar: StartSidecar, im
     assert slow["error"]["code"] == "TOOL_TIMEOUT"
     assert slow["value"] is None
     assert slow["version"] == "1"
-    # Of the minute that it would have slept.
+    # Less than the minute that the tool sleeps.
     assert 2000 <= slow["time_ms"] < 20_000
     assert after["error"] is None
     assert after["value"] != before["value"]
@@ -133,22 +133,22 @@ def test_full_queue_is_busy_and_order_is_kept(start_sidecar: StartSidecar, image
         answers = []
         for number, name in enumerate(["first", "second", "third"]):
             answers.append(threads.submit(ask, name))
-            wait_until(lambda: occupation(sidecar) == (1, number))  # noqa: B023 - called before number changes
-        # Larger than the sockets hold: refused without being read into memory.
+            wait_until(lambda: count_requests(sidecar) == (1, number))  # noqa: B023 - called before number changes
+        # Larger than the socket buffers: rejected without being read into memory.
         refused = sidecar.post(build_frame(b"x" * 20_000_000))
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "BUSY")
         assert int(refused.headers["retry-after"]) >= 1
         sidecar.open_gate()
         waits = [answer.result()[0]["queue_ms"] for answer in answers]
     assert ended == ["first", "second", "third"]
-    # The second waited for the gate, and the third for as long as the second slept besides.
+    # The second waited for the gate, the third also for the second, which sleeps 300 ms.
     assert waits[1] > 0
     assert waits[2] >= 300
     assert sidecar.health()["queue"] == {"waiting": 0, "limit": 2}
 
 
 @pytest.mark.system
-def test_last_line_frees_the_place_for_the_next_request(start_sidecar: StartSidecar, image: bytes) -> None:
+def test_slot_is_free_after_the_last_line(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1", "--queue", "0")
     for _ in range(200):
         assert sidecar.measure(image)[-1]["event"] == "end"
@@ -158,14 +158,14 @@ def test_two_workers_run_two_requests_at_once(start_sidecar: StartSidecar, image
     sidecar = start_sidecar("--workers", "2")
     with ThreadPoolExecutor() as threads:
         answers = [threads.submit(sidecar.measure, image, tools=[call("GATE"), call("PROCESS")]) for _ in range(2)]
-        # Neither ends before both have begun.
+        # Neither ends before both have started.
         wait_until(lambda: len(sidecar.marked("gate")) == 2)
         sidecar.open_gate()
         lines = [answer.result() for answer in answers]
     assert lines[0][2]["value"] != lines[1][2]["value"]
 
 
-def test_client_that_hangs_up_frees_the_core(start_sidecar: StartSidecar, image: bytes) -> None:
+def test_disconnect_frees_the_worker(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1")
     client = send_and_keep_open(sidecar, build_frame(image, tools=[call("SLOW"), call("DIE")]))
     wait_until(lambda: sidecar.marked("slow"))
@@ -176,15 +176,15 @@ def test_client_that_hangs_up_frees_the_core(start_sidecar: StartSidecar, image:
     assert sidecar.health()["workers"] == {"total": 1, "busy": 0, "replaced": 1}
 
 
-def test_client_that_hangs_up_while_queued_is_forgotten(start_sidecar: StartSidecar, image: bytes) -> None:
+def test_disconnect_while_queued_frees_the_slot(start_sidecar: StartSidecar, image: bytes) -> None:
     sidecar = start_sidecar("--workers", "1", "--queue", "1")
     with ThreadPoolExecutor() as threads:
         running = threads.submit(sidecar.measure, image, tools=[call("GATE")])
-        wait_until(lambda: occupation(sidecar) == (1, 0))
+        wait_until(lambda: count_requests(sidecar) == (1, 0))
         queued = send_and_keep_open(sidecar, build_frame(image, tools=[call("DIE")]))
-        wait_until(lambda: occupation(sidecar) == (1, 1))
+        wait_until(lambda: count_requests(sidecar) == (1, 1))
         queued.close()
-        wait_until(lambda: occupation(sidecar) == (1, 0))
+        wait_until(lambda: count_requests(sidecar) == (1, 0))
         sidecar.open_gate()
         assert running.result()[-1]["event"] == "end"
     assert sidecar.marked("die") == []
@@ -198,7 +198,7 @@ def test_lines_arrive_as_each_tool_ends(start_sidecar: StartSidecar, image: byte
     with sidecar.client.stream("POST", "/v1/measure", content=body, headers=headers) as response:
         lines = (json.loads(line) for line in response.iter_lines())
         assert next(lines)["event"] == "image"
-        # It is here while the next tool still runs, which ends only now.
+        # Received while the next tool is still running.
         assert next(lines)["tool"] == "PROCESS"
         sidecar.open_gate()
         assert [line.get("tool") for line in lines] == ["GATE", "BRIEF", None]

@@ -13,7 +13,7 @@ import type { PipelineState, PipelineUpdate } from '../state.ts';
 
 export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   const isFirstRound = state.plan === undefined;
-  // The executor finds a sidecar that is down again, and decides what that means.
+  // A failed prefetch is ignored: the executor repeats the call and handles the error.
   if (isFirstRound && run.reasoner.allowsPrefetch)
     run.evidence.prefetch.start(run.signal, run.reasoner.minLatencyMs).catch(() => undefined);
   try {
@@ -40,7 +40,7 @@ function buildPlanRequest(state: PipelineState, run: RunContext, isFirstRound: b
   };
   return {
     question: run.question,
-    // The input does not change during a run.
+    // Checked in the first round only: it does not change during a run.
     input: isFirstRound ? parse(PlannerInput, input, { checkImagePath: run.checkImagePath }) : input,
     tools: run.registry.rows,
     replan,
@@ -72,7 +72,7 @@ function describeReplan(state: PipelineState): Replan | null {
   };
 }
 
-/** A round starts only while as much time is left as a round took so far: the result at hand is better than none. */
+/** A round starts only while as much time is left as a round took so far: an existing result is better than none. */
 function assertTimeForRound({ deadline }: RunContext, roundsSoFar: number): void {
   const spentMs = deadline.limitMs - deadline.remaining();
   if (deadline.remaining() < spentMs / Math.max(1, roundsSoFar))

@@ -6,7 +6,7 @@ import type { RunContext } from '../run-context.ts';
 import type { PipelineState } from '../state.ts';
 import type { Scope } from './scope.ts';
 
-export interface BuiltExamineRequest {
+interface BuiltExamineRequest {
   request: ExamineRequest;
   /** Why no tools are available, for a reasoner that can do without them; else null. */
   toolsError: unknown;

@@ -50,7 +50,7 @@ const MIN_STRENGTH = 0.5;
 /** The log entry's name when no tool could be run at all: a replan would not bring them back. */
 export const NO_TOOLS = 'tools';
 
-export type ToolTraits = Pick<ToolRegistry, 'strengthOf' | 'isFusion'>;
+type ToolTraits = Pick<ToolRegistry, 'strengthOf' | 'isFusion'>;
 
 /** Empty when the evidence suffices. An object without a box is never a gap. */
 export function findGaps(plan: PlannerOutput, evidence: ExecutorOutput, scope: Scope, tools: ToolTraits): Gap[] {

@@ -1,6 +1,6 @@
 import type { ToolExecutionLog } from '../../../schemas/pipeline/executor.ts';
 
-export interface ToolFailure {
+interface ToolFailure {
   failed: ToolExecutionLog;
   /** The tool that succeeded for the same object and distortion, if any. */
   replacement: ToolExecutionLog | undefined;

@@ -43,7 +43,7 @@ export function createVlmContext(options: VlmReasonerOptions, context: ReasonerC
     ...context,
     budget,
     session: createSession({ chain, settings: models, budget, backoff: models.backoff, cache, log: context.log }),
-    images: createImageSource(context.image, context.reference, models.pictures),
+    images: createImageSource(context.image, context.reference, models.images),
     measured: null,
   };
 }

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { ModelFailedError } from '../../errors.ts';
 import { EMBEDDED, type ModelBackends, type Role } from '../../vlm/config-file.ts';
 
-export interface RoleWork<T> {
+interface RoleWork<T> {
   role: Role;
   withModel: () => Promise<T>;
   withRules: () => Promise<T>;

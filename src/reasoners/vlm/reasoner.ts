@@ -34,7 +34,7 @@ export function createVlmReasoner(options: VlmReasonerOptions): ReasonerSource {
 
 /** Covers all that an answer depends on besides prompts and images. */
 function digestSettings({
-  models: { reasoning, planner_certain_from, pictures, planner, executor, summarizer },
+  models: { reasoning, planner_certain_from, images: pictures, planner, executor, summarizer },
   chain,
 }: VlmReasonerOptions): string {
   const backends = ROLES.map((role) => chain[role].map(({ name, model }) => [name, model]));

@@ -22,7 +22,7 @@ export interface Speculation {
   take: (request: ExamineRequest, signal: AbortSignal) => Promise<Examination>;
 }
 
-export interface SpeculationOptions {
+interface SpeculationOptions {
   examine: (task: Task) => Promise<Examination>;
   /** Called only for answers that are used. */
   onAnswered: OnAnswered;

@@ -1,4 +1,4 @@
-// Google: generateContent with inline data, a response schema and log-probabilities.
+// Google client: generateContent with inline images, a response schema and log-probabilities.
 import type {
   Content,
   GenerateContentConfig,
@@ -8,16 +8,16 @@ import type {
   Part,
 } from '@google/genai';
 import type { ClientSettings, TokenLogprobs, VLMClient, VLMReply, VLMRequest } from '../client.ts';
-import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
+import { createSdkClient, pickModelName, parseTokenList, buildUsage } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
 
 export function createGoogleClient(settings: ClientSettings): VLMClient {
   return createSdkClient(settings, {
     create: createSdk,
     ask: async (sdk, request, signal) => {
-      const config = configOf(request, settings, signal);
-      return readReply(
-        await sdk.models.generateContent({ model: settings.model, contents: contentsOf(request), config }),
+      const config = buildConfig(request, settings, signal);
+      return parseReply(
+        await sdk.models.generateContent({ model: settings.model, contents: buildContents(request), config }),
         settings.model,
       );
     },
@@ -26,11 +26,11 @@ export function createGoogleClient(settings: ClientSettings): VLMClient {
 
 async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise<GoogleGenAI> {
   const { GoogleGenAI } = await import('@google/genai');
-  // Without retryOptions it tries once.
+  // Without retryOptions the SDK does not retry.
   return new GoogleGenAI({ apiKey: getApiKey(), vertexai: false, httpOptions: { baseUrl, fetch } });
 }
 
-function configOf(
+function buildConfig(
   request: VLMRequest,
   { capabilities, extra }: ClientSettings,
   signal: AbortSignal,
@@ -48,34 +48,34 @@ function configOf(
   };
 }
 
-function contentsOf({ turns, images }: VLMRequest): Content[] {
-  const shown = images.flatMap(({ label, mediaType, base64 }): Part[] => [
+function buildContents({ turns, images }: VLMRequest): Content[] {
+  const imageParts = images.flatMap(({ label, mediaType, base64 }): Part[] => [
     { text: label },
     { inlineData: { mimeType: mediaType, data: base64 } },
   ]);
   return turns.map(({ role, text }, index) => ({
     role: role === 'assistant' ? 'model' : 'user',
-    parts: [...(index === 0 ? shown : []), { text }],
+    parts: [...(index === 0 ? imageParts : []), { text }],
   }));
 }
 
-const REFUSALS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
+const REFUSAL_REASONS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
 
-function readReply(response: GenerateContentResponse, model: string): VLMReply {
+function parseReply(response: GenerateContentResponse, model: string): VLMReply {
   const candidate = response.candidates?.[0];
-  if (response.promptFeedback?.blockReason || REFUSALS.includes(candidate?.finishReason ?? ''))
+  if (response.promptFeedback?.blockReason || REFUSAL_REASONS.includes(candidate?.finishReason ?? ''))
     throw new VLMError('refusal', 'The model refused to answer');
-  // A model that thought until its tokens were used up has a candidate without content.
+  // A model that used up its tokens on thinking returns a candidate without content.
   const complete = String(candidate?.finishReason) !== 'MAX_TOKENS';
   if (!candidate || (complete && !candidate.content))
     throw new VLMError('bad_reply', 'The provider answered without any candidate');
   const usage = response.usageMetadata;
   return {
     text: (candidate.content?.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join(''),
-    model: modelName(response.modelVersion, model),
+    model: pickModelName(response.modelVersion, model),
     complete,
-    tokens: spokenTokens(candidate.logprobsResult),
-    usage: usageFrom({
+    tokens: parseTokens(candidate.logprobsResult),
+    usage: buildUsage({
       input: usage?.promptTokenCount,
       cached: usage?.cachedContentTokenCount,
       output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
@@ -83,11 +83,11 @@ function readReply(response: GenerateContentResponse, model: string): VLMReply {
   };
 }
 
-function spokenTokens(result: LogprobsResult | undefined): TokenLogprobs[] | null {
+function parseTokens(result: LogprobsResult | undefined): TokenLogprobs[] | null {
   const chosen = result?.chosenCandidates;
   if (!Array.isArray(chosen)) return null;
   const read = (list: unknown) =>
-    usableTokens(list, ({ token, logProbability }) => ({ token, logprob: logProbability }));
+    parseTokenList(list, ({ token, logProbability }) => ({ token, logprob: logProbability }));
   return chosen.map((candidate, index) => ({
     token: '',
     logprob: -Infinity,

@@ -1,4 +1,4 @@
-// The chat-completions wire, spoken by OpenAI itself and by every server that is compatible with it.
+// Chat-completions client, for OpenAI and compatible servers.
 import type OpenAI from 'openai';
 import type {
   ChatCompletion,
@@ -7,20 +7,20 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { ClientSettings, TokenLogprobs, VLMClient, VLMReply, VLMRequest } from '../client.ts';
-import { createSdkClient, modelName, usableTokens, usageFrom } from './sdk-client.ts';
+import { createSdkClient, pickModelName, parseTokenList, buildUsage } from './sdk-client.ts';
 import { VLMError } from '../errors.ts';
 
 export function createChatClient(settings: ClientSettings): VLMClient {
   return createSdkClient(settings, {
     create: createSdk,
     ask: async (sdk, request, signal) =>
-      readReply(await sdk.chat.completions.create(bodyOf(request, settings), { signal }), settings.model),
+      parseReply(await sdk.chat.completions.create(buildBody(request, settings), { signal }), settings.model),
   });
 }
 
 async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise<OpenAI> {
   const { default: OpenAI } = await import('openai');
-  // Everything said explicitly: the SDK would otherwise look into the environment by itself.
+  // All explicit: the SDK would otherwise read environment variables.
   return new OpenAI({
     apiKey: getApiKey(),
     baseURL: baseUrl,
@@ -32,14 +32,14 @@ async function createSdk({ baseUrl, getApiKey, fetch }: ClientSettings): Promise
   });
 }
 
-function bodyOf(
+function buildBody(
   request: VLMRequest,
   { model, capabilities, maxTokensField, extra }: ClientSettings,
 ): ChatCompletionCreateParamsNonStreaming {
   const { schema, logprobs } = request;
   return {
     model,
-    messages: messagesOf(request),
+    messages: buildMessages(request),
     [maxTokensField]: request.maxTokens,
     ...(capabilities.sampling === 'none' ? {} : { temperature: request.temperature }),
     ...(capabilities.sampling === 'both' ? { top_p: request.topP } : {}),
@@ -56,20 +56,20 @@ function bodyOf(
   };
 }
 
-function messagesOf({ system, turns, images }: VLMRequest): ChatCompletionMessageParam[] {
+function buildMessages({ system, turns, images }: VLMRequest): ChatCompletionMessageParam[] {
   const [first, ...rest] = turns;
-  const shown = images.flatMap(({ label, mediaType, base64 }): ChatCompletionContentPart[] => [
+  const imageParts = images.flatMap(({ label, mediaType, base64 }): ChatCompletionContentPart[] => [
     { type: 'text', text: label },
     { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64}`, detail: 'high' } },
   ]);
   return [
     { role: 'system', content: system },
-    { role: 'user', content: [...shown, { type: 'text', text: first?.text ?? '' }] },
+    { role: 'user', content: [...imageParts, { type: 'text', text: first?.text ?? '' }] },
     ...rest.map(({ role, text }): ChatCompletionMessageParam => ({ role, content: text })),
   ];
 }
 
-function readReply(completion: ChatCompletion, model: string): VLMReply {
+function parseReply(completion: ChatCompletion, model: string): VLMReply {
   const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
   if (!choice?.message) throw new VLMError('bad_reply', 'The provider answered without any choice');
   const { message, finish_reason, logprobs } = choice;
@@ -77,12 +77,12 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
     throw new VLMError('refusal', 'The model refused to answer');
   const usage = completion.usage as ChatCompletion['usage'] | null;
   return {
-    text: textOf(message.content),
-    // Compatible servers leave out what they do not care for.
-    model: modelName(completion.model, model),
+    text: joinText(message.content),
+    // Some compatible servers omit the model.
+    model: pickModelName(completion.model, model),
     complete: (finish_reason as string) !== 'length',
-    tokens: Array.isArray(logprobs?.content) ? logprobs.content.map(spokenOf) : null,
-    usage: usageFrom({
+    tokens: Array.isArray(logprobs?.content) ? logprobs.content.map(parseToken) : null,
+    usage: buildUsage({
       input: usage?.prompt_tokens,
       cached: usage?.prompt_tokens_details?.cached_tokens,
       output: usage?.completion_tokens,
@@ -90,8 +90,8 @@ function readReply(completion: ChatCompletion, model: string): VLMReply {
   };
 }
 
-/** A string by the letter of the API; some servers answer with a list of parts, as requests have it. */
-function textOf(content: unknown): string {
+/** A string by the API's specification; some servers send a list of parts, as in requests. */
+function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
@@ -102,9 +102,9 @@ function textOf(content: unknown): string {
     .join('');
 }
 
-/** The types promise token, number and list; not every server keeps it. An empty token keeps the place of one that is none. */
-function spokenOf(item: unknown): TokenLogprobs {
-  const read = (list: unknown) => usableTokens(list, ({ token, logprob }) => ({ token, logprob }));
+/** Not every server follows the declared types. An invalid token becomes an empty one, to keep the positions. */
+function parseToken(item: unknown): TokenLogprobs {
+  const read = (list: unknown) => parseTokenList(list, ({ token, logprob }) => ({ token, logprob }));
   const alternatives =
     typeof item === 'object' && item !== null && 'top_logprobs' in item ? read(item.top_logprobs) : [];
   return { token: '', logprob: -Infinity, ...read([item])[0], alternatives };

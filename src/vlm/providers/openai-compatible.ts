@@ -1,10 +1,10 @@
-// Any server that speaks chat completions (vLLM, Ollama, LM Studio): found by its address, often without a key.
+// Client for OpenAI-compatible servers (vLLM, Ollama, LM Studio), which often need no key.
 import type { ClientSettings, VLMClient } from '../client.ts';
 import { createChatClient } from './openai-chat.ts';
 
-/** The SDK insists on a key, and such servers ignore it. */
-const NO_KEY = 'none';
+/** The SDK requires a key; such servers ignore it. */
+const PLACEHOLDER_KEY = 'none';
 
 export function createOpenAiCompatibleClient(settings: ClientSettings): VLMClient {
-  return createChatClient({ ...settings, getApiKey: () => settings.getApiKey() || NO_KEY });
+  return createChatClient({ ...settings, getApiKey: () => settings.getApiKey() || PLACEHOLDER_KEY });
 }

@@ -1,4 +1,4 @@
-// OpenAI: chat completions with pictures as data addresses, strict JSON schemas and log-probabilities.
+// OpenAI client: chat completions with images as data URLs, strict JSON schemas and log-probabilities.
 import type { ClientSettings, VLMClient } from '../client.ts';
 import { createChatClient } from './openai-chat.ts';
 

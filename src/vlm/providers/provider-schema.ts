@@ -1,8 +1,17 @@
-// A TypeBox schema as all providers take it: every key required, nothing extra allowed, and only keywords that none of them refuses.
+// Reduces a TypeBox schema to what all providers accept: every key required, no extra keys, only common keywords.
 import type { TSchema } from 'typebox';
 
-/** Limits such as minItems and pattern stay on our side, where they are checked anyway. */
-const KEPT = ['type', 'enum', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'];
+/** Limits such as minItems and pattern are left out: replies are validated in any case. */
+const COMMON_KEYWORDS = [
+  'type',
+  'enum',
+  'description',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'anyOf',
+];
 
 export function toProviderSchema(schema: TSchema): Record<string, unknown> {
   return reduce(JSON.parse(JSON.stringify(schema)) as Record<string, unknown>);
@@ -11,12 +20,12 @@ export function toProviderSchema(schema: TSchema): Record<string, unknown> {
 type Node = Record<string, unknown>;
 
 function reduce(node: Node): Node {
-  const kept = Object.fromEntries(Object.entries(node).filter(([key]) => KEPT.includes(key)));
+  const kept = Object.fromEntries(Object.entries(node).filter(([key]) => COMMON_KEYWORDS.includes(key)));
   const { properties, items, anyOf } = kept as { properties?: Record<string, Node>; items?: Node; anyOf?: Node[] };
   return {
-    // A constant is a list of one: not every provider knows the keyword.
+    // Not every provider supports `const`.
     ...(typeof node['const'] === 'string' ? { type: 'string', enum: [node['const']] } : {}),
-    // An enumeration without a type is refused by some.
+    // Some providers refuse an enum without a type.
     ...(Array.isArray(kept['enum']) && kept['type'] === undefined ? { type: 'string' } : {}),
     ...kept,
     ...(properties

@@ -1,4 +1,4 @@
-// Which providers can be used: each with its address and, where it needs one, its key from the environment.
+// Resolves the configured providers: address and API key of each, from the file and the environment.
 import { ConfigError } from '../../errors.ts';
 import type { ModelBackends, PROVIDER_KINDS } from '../config-file.ts';
 import { createRedactor, Secret } from '../transport/secret.ts';
@@ -7,7 +7,7 @@ export interface Provider {
   kind: (typeof PROVIDER_KINDS)[number];
   baseUrl: string;
   key: Secret | null;
-  /** The variable that would enable it; null when it can be used. */
+  /** The setting that is missing to use it, or null. */
   missingSetting: string | null;
 }
 
@@ -19,7 +19,7 @@ export function resolveProviders(
     Object.entries(providers).map(([name, row]) => {
       const read = (variable: string | null): string =>
         variable === null ? '' : (environment[variable]?.trim() ?? '');
-      const baseUrl = addressOf(
+      const baseUrl = parseAddress(
         row.base_url_env ?? `/providers/${name}/base_url`,
         read(row.base_url_env) || row.base_url,
       );
@@ -35,9 +35,9 @@ export function resolveProviders(
   );
 }
 
-function addressOf(name: string, text: string | null): string {
+function parseAddress(name: string, text: string | null): string {
   if (text === null || text === '') return '';
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  // Who mixes up two variables must not find the key in the log.
+  // Redacted: a key set in the wrong variable must not appear in the log.
   throw new ConfigError(`Expected an http address for ${name} but received "${createRedactor([])(text)}"`);
 }

@@ -1,13 +1,13 @@
-// What all providers' clients have in common: the SDK is loaded once, on first use, and its errors become ours.
+// Shared by all provider clients: loads the SDK once, on first use, and converts its errors.
 import type { ClientSettings, TokenCandidate, TokenUsage, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { asVLMError } from '../errors.ts';
 
-export interface SdkUse<Sdk> {
+export interface SdkAdapter<Sdk> {
   create: (settings: ClientSettings) => Promise<Sdk>;
   ask: (sdk: Sdk, request: VLMRequest, signal: AbortSignal) => Promise<VLMReply>;
 }
 
-export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: SdkUse<Sdk>): VLMClient {
+export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: SdkAdapter<Sdk>): VLMClient {
   let sdk: Promise<Sdk> | undefined;
   const load = () => (sdk ??= create(settings));
   return {
@@ -17,7 +17,7 @@ export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: 
     async generate(request, signal) {
       try {
         const reply = await ask(await load(), request, signal);
-        // Once more than on the wire: text that came in pieces is whole only now.
+        // Redacted again after guarded-fetch: split text is joined only now.
         return { ...reply, text: settings.redact(reply.text), model: settings.redact(reply.model) };
       } catch (error) {
         throw asVLMError(error, signal);
@@ -26,22 +26,22 @@ export function createSdkClient<Sdk>(settings: ClientSettings, { create, ask }: 
   };
 }
 
-interface ToldTokens {
-  /** All of it, what was cached or written to the cache included. */
+interface ReportedUsage {
+  /** Total, including tokens read from and written to the cache. */
   input: unknown;
   cached?: unknown;
   written?: unknown;
   output: unknown;
 }
 
-/** The types promise numbers and servers may not keep it ("1e999" is JSON too): what is no count makes the whole unknown, what is left out is none. */
-export function usageFrom({ input, cached, written, output }: ToldTokens): TokenUsage | null {
+/** Servers may send anything ("1e999" is valid JSON): an invalid count makes the usage unknown, an omitted one counts as 0. */
+export function buildUsage({ input, cached, written, output }: ReportedUsage): TokenUsage | null {
   const [inputTokens, cachedInputTokens, writtenInputTokens, outputTokens] = [
     input,
     cached ?? 0,
     written ?? 0,
     output ?? 0,
-  ].map(countOf);
+  ].map(toCount);
   if (
     inputTokens === undefined ||
     cachedInputTokens === undefined ||
@@ -52,17 +52,17 @@ export function usageFrom({ input, cached, written, output }: ToldTokens): Token
   return { inputTokens, cachedInputTokens, writtenInputTokens, outputTokens };
 }
 
-const MOST_TOKENS = 1e9;
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined;
+const MAX_TOKENS = 1e9;
+const toCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : undefined;
 
-const LONGEST_NAME = 200;
-/** The model as the reply names it, or as it was asked for where the reply names none. */
-export const modelName = (told: unknown, asked: string): string =>
-  typeof told === 'string' && told.trim() !== '' ? told.slice(0, LONGEST_NAME) : asked;
+const MAX_NAME_LENGTH = 200;
+/** The model named in the reply, or the requested one. */
+export const pickModelName = (reported: unknown, requested: string): string =>
+  typeof reported === 'string' && reported.trim() !== '' ? reported.slice(0, MAX_NAME_LENGTH) : requested;
 
-/** Log-probabilities are an addition: those that are none are left out, and do not cost the answer. */
-export const usableTokens = (
+/** Log-probabilities are optional: invalid ones are dropped without failing the reply. */
+export const parseTokenList = (
   list: unknown,
   toToken: (item: Record<string, unknown>) => { token: unknown; logprob: unknown },
 ): TokenCandidate[] =>

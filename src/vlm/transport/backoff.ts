@@ -1,4 +1,4 @@
-// How long to wait before the next attempt: longer each time, never in step with others, and as the provider asked.
+// Exponential backoff with jitter; honours the provider's Retry-After.
 
 export interface BackoffSettings {
   /** Milliseconds. */
@@ -6,7 +6,7 @@ export interface BackoffSettings {
   longest: number;
 }
 
-/** `attempt` counts from 1: the one that failed. Half of the wait is chance, so that clients that failed together do not return together. */
+/** `attempt`: the failed one, counted from 1. Half of the wait is random, so that clients do not retry in step. */
 export function backoffMs(
   attempt: number,
   settings: BackoffSettings,
@@ -15,6 +15,6 @@ export function backoffMs(
 ): number {
   const ceiling = Math.min(settings.longest, settings.first * 2 ** (attempt - 1));
   const jittered = ceiling / 2 + (random() * ceiling) / 2;
-  // Who names a time means at least that.
+  // Retry-After is a minimum.
   return retryAfterMs === undefined ? jittered : retryAfterMs + (random() * settings.first) / 2;
 }

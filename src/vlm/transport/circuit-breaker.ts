@@ -1,11 +1,11 @@
-// Stops hammering a back end that is dead: after some failures in a row it is left alone for a while, then tried by one call.
+// Circuit breaker: after consecutive failures a back end is paused, then probed with one call.
 
 export interface CircuitBreaker {
-  /** Whether a call may be made now. A call that is let through must report how it went. */
+  /** Whether a call may be made now. An allowed call must report its outcome. */
   allow: () => boolean;
   onSuccess: () => void;
   onFailure: () => void;
-  /** The call ended without telling anything about the back end's health. */
+  /** The outcome says nothing about the back end's health. */
   onNeutral: () => void;
 }
 
@@ -20,12 +20,12 @@ export function createCircuitBreaker(
   now: () => number = () => performance.now(),
 ): CircuitBreaker {
   let failures = 0;
-  let closedUntil = 0;
+  let pausedUntil = 0;
   let probing = false;
   return {
     allow() {
       if (failures < limit) return true;
-      if (now() < closedUntil || probing) return false;
+      if (now() < pausedUntil || probing) return false;
       probing = true;
       return true;
     },
@@ -36,7 +36,7 @@ export function createCircuitBreaker(
     onFailure() {
       failures += 1;
       probing = false;
-      if (failures >= limit) closedUntil = now() + pause;
+      if (failures >= limit) pausedUntil = now() + pause;
     },
     onNeutral() {
       probing = false;

@@ -10,11 +10,11 @@ import { createAssessments } from '../../../src/assessments/submit.ts';
 import { createSidecarClient } from '../../../src/tools/sidecar/client.ts';
 import { createSpool, type Spool } from '../../../src/uploads/spool.ts';
 import { captureLog } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { scriptReasoner } from '../../support/scripted-reasoner.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
-const png = await makePicture({ width: 64, height: 64 }).png().toBuffer();
+const png = await makeImage({ width: 64, height: 64 }).png().toBuffer();
 
 async function openSpool(t: Test): Promise<Spool> {
   const spool = await createSpool(await makeTempFolder(t));

@@ -8,12 +8,12 @@ import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { createSpool } from '../../../src/uploads/spool.ts';
 import { buildTestApp, compareRequest, formRequest, type TestAppOptions } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 import { until } from '../../support/service.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
-const picture = await makePicture({ width: 64, height: 64 }).png().toBuffer();
+const picture = await makeImage({ width: 64, height: 64 }).png().toBuffer();
 /** A quarter of the time is reserved for the summarizer: enough on a busy machine. */
 const withShortDeadline: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config,
@@ -62,7 +62,7 @@ t.test('a client that disconnects during a comparison stops all of its runs, and
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
   const images = await Promise.all(
-    [1, 2, 3, 4].map((seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()),
+    [1, 2, 3, 4].map((seed) => makeImage({ width: 64, height: 64, seed }).png().toBuffer()),
   );
   const { payload, headers } = await compareRequest({ images });
   const asking = fetch(`${address}/compare`, {

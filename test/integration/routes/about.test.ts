@@ -5,7 +5,7 @@ import type { ToolInfo } from '../../../schemas/tool.ts';
 import { ERROR_KINDS } from '../../../src/errors.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { registry } from '../../support/run.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 
 const { app } = await buildTestApp(t);
 const get = async (url: string) => app.inject(url);
@@ -35,7 +35,7 @@ t.test(
     t.match(ready.json(), { code: 'IQA_TOOL_UNAVAILABLE' });
     const { tools } = (await withoutSidecar.inject('/tools')).json<{ tools: ToolInfo[] }>();
     t.ok(tools.length > 0 && tools.every((tool) => !tool.available && tool.reason === 'The sidecar does not respond'));
-    const response = await withoutSidecar.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
+    const response = await withoutSidecar.inject(await formRequest({ image: await makeImage().png().toBuffer() }));
     t.equal(response.statusCode, 503);
     t.match(response.json(), { code: 'IQA_TOOL_UNAVAILABLE', detail: /not available/ });
     t.equal(response.headers['retry-after'], '1');
@@ -44,7 +44,7 @@ t.test(
 
 t.test('a sidecar that refuses connections is 503 too', async (t) => {
   const { app: refused } = await buildTestApp(t, { origin: () => 'http://127.0.0.1:9' });
-  const response = await refused.inject(await formRequest({ image: await makePicture().png().toBuffer() }));
+  const response = await refused.inject(await formRequest({ image: await makeImage().png().toBuffer() }));
   t.match(response.json(), { status: 503, code: 'IQA_TOOL_UNAVAILABLE' });
 });
 

@@ -6,10 +6,10 @@ import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
 import { withModels } from '../../support/models.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { KEYS, startProviderDouble, type Step } from '../../support/provider-double.ts';
 
-const image = await makePicture({ width: 320, height: 240, seed: 3 }).jpeg({ quality: 90 }).toBuffer();
+const image = await makeImage({ width: 320, height: 240, seed: 3 }).jpeg({ quality: 90 }).toBuffer();
 const FREE_FORM = 'Methinks yon snapshot wants a spot of scrutiny, prithee opine';
 
 t.test('a fallback that answers is told, with who spoke in the end', async (t) => {

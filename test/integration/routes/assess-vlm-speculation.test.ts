@@ -6,7 +6,7 @@ import type { ModelBackends } from '../../../src/vlm/config-file.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
 import { withModels } from '../../support/models.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import {
   startProviderDouble,
   type ProviderDouble,
@@ -14,7 +14,7 @@ import {
   type Step,
 } from '../../support/provider-double.ts';
 
-const image = await makePicture({ width: 320, height: 240, seed: 5 }).jpeg({ quality: 90 }).toBuffer();
+const image = await makeImage({ width: 320, height: 240, seed: 5 }).jpeg({ quality: 90 }).toBuffer();
 const query = 'Is the ball blurry?';
 const LIKELY = {
   ...GLOBAL_PLAN_ANSWER,

@@ -7,10 +7,10 @@ import type { Config } from '../../../src/config/config.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
 import { withModels } from '../../support/models.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { KEYS, startProviderDouble, type SeenRequest } from '../../support/provider-double.ts';
 
-const image = await makePicture({ width: 320, height: 240 }).jpeg({ quality: 90 }).toBuffer();
+const image = await makeImage({ width: 320, height: 240 }).jpeg({ quality: 90 }).toBuffer();
 /** The model plans, however sure the embedded planner is of the question. */
 const alwaysPlanning = withModels({ planner_certain_from: 2, executor_ahead_from: 2 });
 
@@ -66,7 +66,7 @@ t.test('"rate this photo" costs two calls with every provider, and says who spok
   }
 });
 
-t.test('a free-form question costs three calls; the planner is asked without the picture', async (t) => {
+t.test('a free-form question costs three calls; the planner is asked without the image', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai') });
   double.play(
@@ -212,7 +212,7 @@ t.test(
 );
 
 t.test(
-  'a photo that lies on its side is shown upright, its crop is taken from the upright picture, and nothing but pixels leaves the house',
+  'a photo that lies on its side is shown upright, its crop is taken from the upright image, and nothing but pixels leaves the house',
   async (t) => {
     const double = await startProviderDouble(t);
     const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: alwaysPlanning });
@@ -258,7 +258,7 @@ t.test(
   },
 );
 
-t.test('a large picture is scaled to 1,024 pixels, a small one is not scaled up', async (t) => {
+t.test('a large image is scaled to 1,024 pixels, a small one is not scaled up', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai') });
   for (const [width, height, expected] of [
@@ -269,14 +269,14 @@ t.test('a large picture is scaled to 1,024 pixels, a small one is not scaled up'
   ] as const) {
     double.seen.length = 0;
     double.play({ say: MERGED_ANSWER }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
-    const picture = await makePicture({ width, height }).jpeg({ quality: 90 }).toBuffer();
+    const picture = await makeImage({ width, height }).jpeg({ quality: 90 }).toBuffer();
     t.equal((await app.inject(await formRequest({ image: picture, query: 'Rate this photo.' }))).statusCode, 200);
     t.same(await sizesOf(double.seen.flatMap(({ images }) => images)), [expected, expected]);
   }
 });
 
 t.test(
-  'a model that grounds finds the object itself; its box is cut to the picture and the tools score the crop',
+  'a model that grounds finds the object itself; its box is cut to the image and the tools score the crop',
   async (t) => {
     const double = await startProviderDouble(t);
     const { app } = await buildTestApp(t, { environment: double.environment('google'), adjust: alwaysPlanning });
@@ -318,7 +318,7 @@ t.test(
 );
 
 t.test(
-  'without a box, and from a model that does not ground, the evidence is about the whole picture and says so',
+  'without a box, and from a model that does not ground, the evidence is about the whole image and says so',
   async (t) => {
     const double = await startProviderDouble(t);
     const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: alwaysPlanning });
@@ -336,10 +336,10 @@ t.test(
   },
 );
 
-t.test('a reference goes along as a second picture, and full-reference tools may be chosen', async (t) => {
+t.test('a reference goes along as a second image, and full-reference tools may be chosen', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('anthropic') });
-  const reference = await makePicture({ width: 320, height: 240 }).png().toBuffer();
+  const reference = await makeImage({ width: 320, height: 240 }).png().toBuffer();
   double.play({ say: { ...MERGED_ANSWER, selected_tools: { Global: { Noise: 'ssim' } } } }, { say: LEVELS_ANSWER });
   const body = (
     await app.inject(await formRequest({ image, reference, query: 'How much quality was lost?' }))
@@ -365,7 +365,7 @@ t.test('probabilities that a model without log-probabilities leaves out become a
   );
 });
 
-t.test('the same question about the same picture is answered from the cache, and counted so', async (t) => {
+t.test('the same question about the same image is answered from the cache, and counted so', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: double.environment('openai') });
   double.play({ say: MERGED_ANSWER }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
@@ -375,7 +375,7 @@ t.test('the same question about the same picture is answered from the cache, and
   t.strictSame(second.quality_score, first.quality_score);
 });
 
-t.test('more regions than a model takes pictures: calls side by side, each with its share', async (t) => {
+t.test('more regions than a model takes images: calls side by side, each with its share', async (t) => {
   const double = await startProviderDouble(t);
   const { app } = await buildTestApp(t, { environment: { IQA_LOCAL_VLM_URL: `${double.url}/v1` }, adjust: oneImage });
   const names = ['cup', 'plate', 'fork'];

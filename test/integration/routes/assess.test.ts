@@ -7,14 +7,14 @@ import formats from 'ajv-formats';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest, type FormFields } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { registry } from '../../support/run.ts';
 import { until } from '../../support/service.ts';
 
 const { app, logs, spool } = await buildTestApp(t);
-const clean = await makePicture().jpeg({ quality: 95 }).toBuffer();
-const blurred = await makePicture().blur(4).png().toBuffer();
-const original = await makePicture().png().toBuffer();
+const clean = await makeImage().jpeg({ quality: 95 }).toBuffer();
+const blurred = await makeImage().blur(4).png().toBuffer();
+const original = await makeImage().png().toBuffer();
 
 async function assess(fields: FormFields): Promise<Assessment> {
   const response = await app.inject(await formRequest(fields));
@@ -106,10 +106,10 @@ t.test('an object without a box: the answer covers the whole image, says so, and
 });
 
 t.test('an object with a box is measured in its box', async (t) => {
-  const half = await makePicture()
+  const half = await makeImage()
     .composite([
       {
-        input: await makePicture().blur(5).extract({ left: 0, top: 0, width: 256, height: 384 }).png().toBuffer(),
+        input: await makeImage().blur(5).extract({ left: 0, top: 0, width: 256, height: 384 }).png().toBuffer(),
         left: 0,
         top: 0,
       },
@@ -215,7 +215,7 @@ t.test(
   'an image too small for the best tool is scored by a tool that accepts it, which is not a degradation',
   async (t) => {
     const { metadata, diagnostics } = await assess({
-      image: await makePicture({ width: 40, height: 40 }).png().toBuffer(),
+      image: await makeImage({ width: 40, height: 40 }).png().toBuffer(),
     });
     t.strictSame(
       diagnostics.tools.map(({ tool_name }) => tool_name),
@@ -283,7 +283,7 @@ t.test('object names may equal names of Object.prototype', async (t) => {
 });
 
 t.test('a repeated request uses cached tool results and has the same answer', async (t) => {
-  const picture = await makePicture({ seed: 77 }).blur(1).png().toBuffer();
+  const picture = await makeImage({ seed: 77 }).blur(1).png().toBuffer();
   const first = await assess({ image: picture });
   const second = await assess({ image: picture });
   t.ok(first.metadata.cache.misses > 0);
@@ -362,7 +362,7 @@ t.test('refusals: each with its own code and message', async (t) => {
     ['damaged inside', { image: damage(original) }, { status: 422, code: 'IQA_INPUT_IMAGE' }],
     [
       'other size',
-      { image: clean, reference: await makePicture({ width: 300, height: 200 }).png().toBuffer() },
+      { image: clean, reference: await makeImage({ width: 300, height: 200 }).png().toBuffer() },
       { status: 422, code: 'IQA_INPUT_SIZE_MISMATCH', detail: /512 × 384.*300 × 200/ },
     ],
   ];
@@ -379,7 +379,7 @@ t.test('refusals: each with its own code and message', async (t) => {
 t.test('align=resize resizes the reference and notes it', async (t) => {
   const assessment = await assess({
     image: clean,
-    reference: await makePicture({ width: 256, height: 192 }).png().toBuffer(),
+    reference: await makeImage({ width: 256, height: 192 }).png().toBuffer(),
     align: 'resize',
   });
   t.match(assessment.reference, { width: 256, height: 192, notes: [/resized from 256 × 192 to 512 × 384/] });
@@ -391,11 +391,7 @@ t.test('limits on bytes, pixels, files and fields', async (t) => {
   });
   const problem = async (fields: FormFields) => (await small.inject(await formRequest(fields))).json<Problem>();
   t.match(await problem({ image: clean }), { status: 413, code: 'IQA_INPUT_TOO_LARGE', detail: /at most 0\.02 MB/ });
-  const flat = await makePicture({ width: 500, height: 400 })
-    .resize(500, 400)
-    .blur(20)
-    .jpeg({ quality: 30 })
-    .toBuffer();
+  const flat = await makeImage({ width: 500, height: 400 }).resize(500, 400).blur(20).jpeg({ quality: 30 }).toBuffer();
   t.match(await problem({ image: flat }), { status: 413, detail: /at most 0\.1 megapixels.*500 × 400/ });
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, 'x']));
   t.match(await refuse({ image: clean, ...many }), { status: 413, detail: /more (fields|parts)/ });

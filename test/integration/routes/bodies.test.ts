@@ -6,11 +6,11 @@ import { AssessJsonRequest } from '../../../schemas/requests/assess.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest, type FormFields } from '../../support/app.ts';
 import { readEvents } from '../../support/events.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 
 const { app, logs } = await buildTestApp(t);
-const picture = await makePicture({ width: 256, height: 256 }).png().toBuffer();
-const blurred = await makePicture({ width: 256, height: 256 }).blur(3).png().toBuffer();
+const picture = await makeImage({ width: 256, height: 256 }).png().toBuffer();
+const blurred = await makeImage({ width: 256, height: 256 }).blur(3).png().toBuffer();
 const base64 = picture.toString('base64');
 
 const postJson = (payload: object | string, headers: Record<string, string> = {}) =>
@@ -92,7 +92,7 @@ t.test('the documented examples work unchanged', async (t) => {
 });
 
 t.test('a stream: named events for every stage and tool, cached or not, and the result last', async (t) => {
-  const image = await makePicture({ width: 256, height: 256, seed: 77 }).png().toBuffer();
+  const image = await makeImage({ width: 256, height: 256, seed: 77 }).png().toBuffer();
   for (const cached of [false, true]) {
     const response = await postForm({ image }, { accept: 'text/event-stream' });
     t.equal(response.statusCode, 200);
@@ -129,7 +129,7 @@ t.test('a refusal before the run starts is an ordinary problem, also for a strea
   for (const fields of [
     { image: Buffer.from('not an image') },
     { image: picture, query: ' ' },
-    { image: picture, reference: await makePicture({ width: 64, height: 64 }).png().toBuffer() },
+    { image: picture, reference: await makeImage({ width: 64, height: 64 }).png().toBuffer() },
   ]) {
     const response = await postForm(fields, { accept: 'text/event-stream' });
     t.equal(response.statusCode, 422);
@@ -165,7 +165,7 @@ t.test('ETag: equal for equal inputs, different otherwise; If-None-Match avoids 
 });
 
 t.test('identical concurrent requests are computed once; each keeps its own request id', async (t) => {
-  const image = await makePicture({ width: 512, height: 384, seed: 99 }).png().toBuffer();
+  const image = await makeImage({ width: 512, height: 384, seed: 99 }).png().toBuffer();
   const before = logs.length;
   const responses = await Promise.all(
     Array.from({ length: 5 }, (_, index) => postForm({ image }, { 'x-request-id': `twin-${index}` })),

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { superviseSidecar } from '../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, captureLog, formRequest, sidecarCommand } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 interface Health {
@@ -30,7 +30,7 @@ t.test('the worker is freed long before its tool would have ended', async (t) =>
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const accepts = ['application/json', 'text/event-stream', 'application/json', 'text/event-stream'];
   for (const [index, accept] of accepts.entries()) {
-    const image = await makePicture({ width: 256, height: 256, seed: index }).png().toBuffer();
+    const image = await makeImage({ width: 256, height: 256, seed: index }).png().toBuffer();
     const { payload, headers } = await formRequest({ image, query: 'Use NIQE to rate this image.' });
     const controller = new AbortController();
     const response = fetch(`${address}/assess`, {

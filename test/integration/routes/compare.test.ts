@@ -7,12 +7,12 @@ import { Comparison } from '../../../schemas/responses/comparison.ts';
 import { parse } from '../../../schemas/validation/model.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, compareRequest, formRequest, type ComparedFiles } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 const { app, spool } = await buildTestApp(t, { environment: { IQA_MAX_UPLOAD_BYTES: '1000000' } });
-const make = (change: (picture: ReturnType<typeof makePicture>) => ReturnType<typeof makePicture>) =>
-  change(makePicture({ width: 256, height: 256 }))
+const make = (change: (picture: ReturnType<typeof makeImage>) => ReturnType<typeof makeImage>) =>
+  change(makeImage({ width: 256, height: 256 }))
     .png()
     .toBuffer();
 const clean = await make((picture) => picture);
@@ -31,7 +31,7 @@ t.test('three versions of an image with their original: ranked, each pair with i
   const comparison = response.json<Comparison>();
   t.doesNotThrow(() => parse(Comparison, comparison));
   t.strictSame(
-    comparison.ranking.map(({ picture }) => picture),
+    comparison.ranking.map(({ number }) => number),
     [2, 3, 1],
   );
   t.strictSame(
@@ -41,7 +41,7 @@ t.test('three versions of an image with their original: ranked, each pair with i
   t.equal(comparison.best, 2);
   t.match(comparison.verdict, /^Image 2 is the best\. By score: image 2 \(\w+, [\d.]+\), image 3 .*, image 1 /);
   t.strictSame(
-    comparison.pairs.map(({ pictures }) => pictures),
+    comparison.pairs.map(({ images }) => images),
     [
       [2, 3],
       [2, 1],
@@ -59,8 +59,8 @@ t.test('three versions of an image with their original: ranked, each pair with i
 
 t.test('each image is one assessment: score, findings and answer equal those of POST /assess', async (t) => {
   const { ranking } = (await post({ images: [blurred, clean] })).json<Comparison>();
-  for (const { picture, quality_score: score, findings, final_answer: answer, id } of ranking) {
-    const alone = (await app.inject(await formRequest({ image: picture === 1 ? blurred : clean }))).json<Assessment>();
+  for (const { number, quality_score: score, findings, final_answer: answer, id } of ranking) {
+    const alone = (await app.inject(await formRequest({ image: number === 1 ? blurred : clean }))).json<Assessment>();
     t.strictSame(score, alone.quality_score);
     t.strictSame(findings, alone.diagnostics.findings.slice(0, 3));
     t.equal(answer, alone.summarizer_result?.final_answer);
@@ -75,7 +75,7 @@ t.test('the same file twice is too close to call, however narrow the intervals a
     { better: null, too_close: true, probability: 0.5, difference: 0, reasons: ['The two files are the same.'] },
   ]);
   t.strictSame(
-    ranking.map(({ picture, too_close_to: close }) => [picture, close]),
+    ranking.map(({ number, too_close_to: close }) => [number, close]),
     [
       [1, [2]],
       [2, [1]],
@@ -96,7 +96,7 @@ t.test('JSON and form agree, eight images are accepted, and the order of the req
   t.equal(form.pairs.length, 28);
   t.strictSame(scores(json), scores(form));
   t.strictSame(scores(turned), scores(form));
-  t.ok(form.ranking[0]?.picture !== 8 && form.ranking.at(-1)?.picture === 8, 'the most blurred is last');
+  t.ok(form.ranking[0]?.number !== 8 && form.ranking.at(-1)?.number === 8, 'the most blurred is last');
 });
 
 t.test('a question that names a distortion: only that is examined, and a note says so', async (t) => {
@@ -112,7 +112,7 @@ t.test('images without scores cannot be ranked, and the verdict says so', async 
     await post({ images: [blurred, clean] }, { query: 'What mood does this picture have?' })
   ).json<Comparison>();
   t.strictSame(
-    ranking.map(({ rank, picture }) => [rank, picture]),
+    ranking.map(({ rank, number }) => [rank, number]),
     [
       [null, 1],
       [null, 2],
@@ -127,7 +127,7 @@ t.test('images without scores cannot be ranked, and the verdict says so', async 
 
 t.test('invalid input is a 4xx that names the image', async (t) => {
   const text = Buffer.from('this is not an image');
-  const small = await makePicture({ width: 128, height: 128 }).png().toBuffer();
+  const small = await makeImage({ width: 128, height: 128 }).png().toBuffer();
   const damaged = Buffer.concat([
     clean.subarray(0, clean.length / 2),
     Buffer.alloc(200),
@@ -184,7 +184,7 @@ t.test('invalid input is a 4xx that names the image', async (t) => {
 });
 
 t.test('align=resize accepts a reference of another size', async (t) => {
-  const small = await makePicture({ width: 256, height: 256 }).resize(128, 128).png().toBuffer();
+  const small = await makeImage({ width: 256, height: 256 }).resize(128, 128).png().toBuffer();
   const response = await post({ images: [clean, small], reference: clean }, { align: 'resize' });
   t.equal(response.statusCode, 200, response.body);
   t.match(response.json<Comparison>().notes.join(' '), /differ in size/);

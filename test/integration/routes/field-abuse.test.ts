@@ -5,13 +5,13 @@ import { readdirSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 const { app, spool, logs } = await buildTestApp(t);
 await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
-const picture = await makePicture({ width: 64, height: 48 }).jpeg().toBuffer();
+const picture = await makeImage({ width: 64, height: 48 }).jpeg().toBuffer();
 
 const BOUNDARY = 'x-boundary-x';
 const part = (headers: string, body: Buffer | string): Buffer =>

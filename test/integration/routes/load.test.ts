@@ -6,12 +6,12 @@ import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { superviseSidecar } from '../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, captureLog, formRequest, sidecarCommand, type TestAppOptions } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 import { until } from '../../support/service.ts';
 
 const images = await Promise.all(
-  Array.from({ length: 24 }, (_, seed) => makePicture({ width: 64, height: 64, seed }).png().toBuffer()),
+  Array.from({ length: 24 }, (_, seed) => makeImage({ width: 64, height: 64, seed }).png().toBuffer()),
 );
 
 type Pipeline = Parameters<NonNullable<TestAppOptions['adjust']>>[0]['pipeline'];
@@ -28,7 +28,7 @@ t.test('two running, sixteen waiting, and only the nineteenth is refused with Re
   });
   const { app } = await buildTestApp(t, {
     origin: () => origin,
-    adjust: adjustPipeline(() => ({ admission: { running: 2, thinking: 0, waiting: 16 } })),
+    adjust: adjustPipeline(() => ({ admission: { running: 2, model: 0, waiting: 16 } })),
   });
   const ask = async (index: number) => app.inject(await formRequest({ image: images[index] ?? Buffer.alloc(0) }));
   const waiting = Array.from({ length: 18 }, (_, index) => ask(index));
@@ -52,7 +52,7 @@ t.test('two running, sixteen waiting, and only the nineteenth is refused with Re
 t.test('an idle upload ends with 408, and its slot and files are released', async (t) => {
   const { app, spool } = await buildTestApp(t, {
     adjust: adjustPipeline((pipeline) => ({
-      admission: { running: 1, thinking: 0, waiting: 1 },
+      admission: { running: 1, model: 0, waiting: 1 },
       timeouts_ms: { ...pipeline.timeouts_ms, upload_idle: 2_000 },
     })),
   });
@@ -97,7 +97,7 @@ t.test('a tool that exceeds its timeout fails in the log, and another one replac
     origin: supervisor.origin,
     adjust: adjustPipeline((pipeline) => ({ timeouts_ms: { ...pipeline.timeouts_ms, tool: 5_000 } })),
   });
-  const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
+  const image = await makeImage({ width: 256, height: 256 }).png().toBuffer();
   const response = await app.inject(await formRequest({ image, query: 'Use NIQE to rate this image.' }));
   t.equal(response.statusCode, 200, response.body);
   const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();

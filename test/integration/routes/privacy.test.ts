@@ -6,7 +6,7 @@ import type { Sharp } from 'sharp';
 import t, { type Test } from 'tap';
 import type { SidecarOrigin } from '../../../src/tools/sidecar/client.ts';
 import { buildTestApp, formRequest, testSidecar } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 const SECRET = 'OwnerOfThisCamera';
@@ -41,7 +41,7 @@ t.test('EXIF with GPS, XMP and file names are neither forwarded, logged, returne
   const { origin, recorded } = await recordTraffic(t, await testSidecar(t));
   const { app, logs, spool } = await buildTestApp(t, { origin, environment: { IQA_LOG_LEVEL: 'trace' } });
   const makePrivateImage = (seed: number) =>
-    makePicture({ width: 96, height: 80, seed })
+    makeImage({ width: 96, height: 80, seed })
       .withExif({
         IFD0: { Artist: SECRET, Model: SECRET },
         IFD2: { UserComment: SECRET, BodySerialNumber: SECRET },

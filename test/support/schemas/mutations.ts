@@ -1,4 +1,4 @@
-// Spoils a valid value in every place at once too many ways to list by hand: each result is one place changed.
+// Exhaustive mutations of a valid value: each result has one place changed.
 import type { Fields } from './refusal.ts';
 
 const JUNK: readonly unknown[] = [
@@ -30,7 +30,7 @@ const JUNK: readonly unknown[] = [
   { ' ': [] },
 ];
 
-/** Every place replaced by every piece of junk, every key left out, every object given an unknown key. */
+/** Every place replaced by every junk value, every key removed, an unknown key added to every object. */
 export function mutate(value: unknown): unknown[] {
   return [...JUNK, ...mutateChildren(value)];
 }

@@ -1,4 +1,4 @@
-// How the tests look at a refusal: the one ValidationError, its issues, the paths they name.
+// Helpers for tests of invalid input: the ValidationError, its issues and their paths.
 import type { Test } from 'tap';
 import type { TSchema } from 'typebox';
 import type { Issue } from '../../../schemas/validation/explain.ts';
@@ -44,13 +44,13 @@ export interface FieldCases {
   refuses: readonly unknown[];
 }
 
-/** Puts each value into the field: accepted ones come back as they are, refused ones are blamed on the field alone. */
+/** Puts each value into the field: accepted values are returned unchanged, refused ones cause issues of this field only. */
 export function checkField(t: Test, field: string, { schema, base, accepts, refuses }: FieldCases): void {
   for (const value of accepts) {
     t.strictSame(
       (parse(schema, { ...base, [field]: value }) as Fields)[field],
       value,
-      `${field} takes ${shown(value)}`,
+      `${field} accepts ${shown(value)}`,
     );
   }
   for (const value of refuses) {
@@ -62,7 +62,7 @@ export function checkField(t: Test, field: string, { schema, base, accepts, refu
   }
 }
 
-/** Leaves each field out: only the named ones may be missing. */
+/** Removes each field in turn: exactly the named ones are required. */
 export function checkRequired(t: Test, schema: TSchema, base: Fields, required: readonly string[]): void {
   for (const field of Object.keys(base)) {
     const rest = without(base, field);
@@ -70,7 +70,7 @@ export function checkRequired(t: Test, schema: TSchema, base: Fields, required: 
       const { path, received } = onlyIssue(schema, rest);
       t.strictSame({ path, received }, { path: `/${field}`, received: 'nothing' }, `${field} is required`);
     } else {
-      t.doesNotThrow(() => parse(schema, rest), `${field} may be left out`);
+      t.doesNotThrow(() => parse(schema, rest), `${field} is optional`);
     }
   }
 }
@@ -78,6 +78,6 @@ export function checkRequired(t: Test, schema: TSchema, base: Fields, required: 
 export const without = (base: Fields, field: string): Fields =>
   Object.fromEntries(Object.entries(base).filter(([key]) => key !== field));
 
-/** A value for a test's output: JSON, in one short line. */
+/** A value as one short line of JSON, for the test output. */
 export const shown = (value: unknown): string =>
   typeof value === 'number' ? String(value) : JSON.stringify(value).replaceAll('\u2028', ' ').slice(0, 200);

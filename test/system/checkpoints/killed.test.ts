@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import { formRequest, type FormFields } from '../../support/app.ts';
 import { essence, STORES } from '../../support/checkpoint-stores.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { startService, until, type Service } from '../../support/service.ts';
 import { watchSidecar } from '../../support/sidecar-spy.ts';
 
@@ -13,8 +13,8 @@ const HALTING = ['node', '--import=ts-blank-space/register', 'test/support/halti
 
 // Every field of a request: each must survive the process.
 const request: FormFields = {
-  image: await makePicture({ width: 256, height: 192 }).jpeg({ quality: 20 }).toBuffer(),
-  reference: await makePicture({ width: 320, height: 240 }).png().toBuffer(),
+  image: await makeImage({ width: 256, height: 192 }).jpeg({ quality: 20 }).toBuffer(),
+  reference: await makeImage({ width: 320, height: 240 }).png().toBuffer(),
   query: 'Which flaw of the ball is worst?',
   choices: '["Compression","Noise","Blur"]',
   regions: '[{"name":"ball","box":[20,20,128,128]}]',

@@ -13,11 +13,11 @@ import { createSpool } from '../../../src/uploads/spool.ts';
 import { createSidecarClient } from '../../../src/tools/sidecar/client.ts';
 import { buildTestApp, captureLog, formRequest } from '../../support/app.ts';
 import { makeFolder, STORES, type TestStore } from '../../support/checkpoint-stores.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 import { watchSidecar, type WatchedSidecar } from '../../support/sidecar-spy.ts';
 
-const picture = await makePicture({ width: 200, height: 200 }).png().toBuffer();
+const picture = await makeImage({ width: 200, height: 200 }).png().toBuffer();
 
 async function formWithId(id: string, image: Buffer = picture): Promise<InjectOptions> {
   const request = await formRequest({ image });
@@ -111,7 +111,7 @@ for (const kind of STORES) {
 
     await t.test('a run in progress cannot be resumed', async (t) => {
       const id = randomUUID();
-      const fresh = await makePicture({ width: 200, height: 200, seed: 2 }).png().toBuffer();
+      const fresh = await makeImage({ width: 200, height: 200, seed: 2 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
       const running = first.assess(id, fresh);
@@ -135,7 +135,7 @@ for (const kind of STORES) {
     await t.test('a disconnected client resumes; of two concurrent attempts one succeeds', async (t) => {
       const id = randomUUID();
       const other = await open(t, store, sidecar);
-      const fresh = await makePicture({ width: 200, height: 200, seed: 5 }).png().toBuffer();
+      const fresh = await makeImage({ width: 200, height: 200, seed: 5 }).png().toBuffer();
       await interrupt(t, other, sidecar, id, fresh);
       await until(() => other.logs.some((line) => line['msg'] === 'Client disconnected'));
       await until(async () => (await store.counts()).images === 1);
@@ -216,7 +216,7 @@ for (const kind of STORES) {
         'images exceed the limit; results do not count',
       );
       const active = randomUUID();
-      const fresh = await makePicture({ width: 200, height: 200, seed: 3 }).png().toBuffer();
+      const fresh = await makeImage({ width: 200, height: 200, seed: 3 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
       const running = first.assess(active, fresh);
@@ -241,7 +241,7 @@ for (const kind of STORES) {
     const { postgres } = store;
     if (!postgres) return;
     await t.test('a store failure during a run costs the checkpoints, not the answer', async (t) => {
-      const fresh = await makePicture({ width: 200, height: 200, seed: 4 }).png().toBuffer();
+      const fresh = await makeImage({ width: 200, height: 200, seed: 4 }).png().toBuffer();
       sidecar.hold();
       const before = sidecar.measured();
       const running = first.assess(randomUUID(), fresh);

@@ -13,7 +13,7 @@ import { createBase } from '../../support/debian-root.ts';
 import { builderIsMissing, buildImage, type Image } from '../../support/dockerfile.ts';
 import { makeCertificate } from '../../support/gateway.ts';
 import { firstChild, runInContainer, runInRoot, startContainer, startNetwork } from '../../support/namespaces.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 type Name = 'sidecar' | 'service' | 'gateway';
@@ -93,14 +93,14 @@ t.test('the images build, start, answer and drain', { skip: builderIsMissing, ti
       [`--net=/proc/${network}/ns/net`, 'curl', '--silent', '--show-error', '--max-time', '60', ...args],
       { encoding: 'utf8' },
     );
-  const picture = join(folder, 'picture.png');
-  writeFileSync(picture, await makePicture({ width: 256, height: 192 }).png().toBuffer());
+  const imageFile = join(folder, 'image.png');
+  writeFileSync(imageFile, await makeImage({ width: 256, height: 192 }).png().toBuffer());
 
   t.test('they answer through the gateway and its TLS', async (t) => {
     const trust = ['--cacert', join(folder, 'tls/fullchain.pem')];
     t.match(JSON.parse(curl('http://127.0.0.1:3000/ready').stdout), { status: 'ready' });
     const answer = JSON.parse(
-      curl(...trust, '-F', `image=@${picture}`, 'https://localhost:8443/assess').stdout,
+      curl(...trust, '-F', `image=@${imageFile}`, 'https://localhost:8443/assess').stdout,
     ) as Assessment;
     t.match(answer, { quality_score: { value: Number }, metadata: { degraded: false } });
     for (const path of ['/docs', '/openapi.json', '/graph', '/schemas', '/tools']) {
@@ -145,7 +145,7 @@ t.test('the images build, start, answer and drain', { skip: builderIsMissing, ti
         '--limit-rate',
         '60k',
         '-F',
-        `image=@${picture}`,
+        `image=@${imageFile}`,
         'http://127.0.0.1:3000/assess',
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },

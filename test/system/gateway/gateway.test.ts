@@ -12,7 +12,7 @@ import { ERROR_KINDS, type ErrorCode } from '../../../src/errors.ts';
 import { computeBodyLimit } from '../../../src/uploads/plugin.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { gatewayIsMissing, refuseGateway, startGateway, type Gateway } from '../../support/gateway.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 
 const UNREACHABLE = 'http://127.0.0.1:9';
@@ -20,7 +20,7 @@ const MAX_UPLOAD_BYTES = 200_000;
 const MAX_BODY_BYTES = computeBodyLimit(MAX_UPLOAD_BYTES);
 const limits = { IQA_MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES) };
 const template = readFileSync(join(projectRoot(), 'gateway/nginx.conf.template'), 'utf8');
-const image = await makePicture({ width: 256, height: 192 }).jpeg().toBuffer();
+const image = await makeImage({ width: 256, height: 192 }).jpeg().toBuffer();
 
 async function buildUpload(
   image: Buffer,

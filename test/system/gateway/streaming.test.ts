@@ -8,7 +8,7 @@ import { fetch } from 'undici';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { readEvents } from '../../support/events.ts';
 import { gatewayIsMissing, startGateway, type Gateway } from '../../support/gateway.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { until } from '../../support/service.ts';
 import { slowSidecar } from '../../support/slow-sidecar.ts';
 
@@ -68,7 +68,7 @@ t.test('events of the real service arrive while its tools are still running', { 
   const { app } = await buildTestApp(t, { origin: () => origin });
   const gateway = await startGateway(t, await app.listen({ host: '127.0.0.1', port: 0 }));
   const { payload, headers } = await formRequest({
-    image: await makePicture({ width: 64, height: 64 }).png().toBuffer(),
+    image: await makeImage({ width: 64, height: 64 }).png().toBuffer(),
   });
   const answer = await fetch(`${gateway.address}/assess`, {
     method: 'POST',

@@ -1,7 +1,7 @@
-// Good pictures in every format, small and rich in structure: what the hostile files are made from.
+// Good images in every format, small and rich in structure: what the hostile files are made from.
 import sharp, { type Sharp } from 'sharp';
 import { makeBmp } from '../../support/bmp-files.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { makePng, pngChunk, withChunk } from '../../support/png-files.ts';
 
 const [width, height] = [64, 48];
@@ -9,17 +9,17 @@ const [width, height] = [64, 48];
 export type BaseFiles = Awaited<ReturnType<typeof makeBaseFiles>>;
 
 export async function makeBaseFiles() {
-  const pixels = await makePicture({ width, height }).raw().toBuffer();
-  const other = await makePicture({ width, height, seed: 2 }).png().toBuffer();
-  const picture = (): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
+  const pixels = await makeImage({ width, height }).raw().toBuffer();
+  const other = await makeImage({ width, height, seed: 2 }).png().toBuffer();
+  const image = (): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
   const telling = (): Sharp =>
-    picture()
+    image()
       .withExif({ IFD0: { Artist: 'nobody' }, IFD3: { GPSLatitude: '52/1 31/1 12/1' } })
       .withIccProfile('p3')
       .keepXmp();
   const frames = async (encode: (joined: Sharp) => Sharp) =>
-    encode(sharp([await picture().png().toBuffer(), other], { join: { animated: true } })).toBuffer();
-  const png = await picture().png().toBuffer();
+    encode(sharp([await image().png().toBuffer(), other], { join: { animated: true } })).toBuffer();
+  const png = await image().png().toBuffer();
   const palette = [
     [255, 0, 0],
     [0, 255, 0],
@@ -30,9 +30,9 @@ export async function makeBaseFiles() {
     Array.from({ length: width * height }, (_, index) => palette[Math.floor((index % width) / 16)]!).flat(),
   );
   return {
-    'baseline.jpg': await picture().jpeg().toBuffer(),
+    'baseline.jpg': await image().jpeg().toBuffer(),
     'progressive.jpg': await telling().jpeg({ progressive: true }).toBuffer(),
-    'cmyk.jpg': await picture().toColourspace('cmyk').jpeg().toBuffer(),
+    'cmyk.jpg': await image().toColourspace('cmyk').jpeg().toBuffer(),
     'plain.png': withChunk(png, pngChunk('pHYs', Buffer.alloc(9, 1)), pngChunk('tEXt', Buffer.from('Title\0none'))),
     'profile.png': await telling().png().toBuffer(),
     'palette.png': makePng({
@@ -44,12 +44,12 @@ export async function makeBaseFiles() {
       palette: Buffer.from(palette.flat()),
       transparency: Buffer.from([255, 128, 0]),
     }),
-    'lossy.webp': await picture().webp().toBuffer(),
-    'lossless.webp': await picture().webp({ lossless: true }).toBuffer(),
+    'lossy.webp': await image().webp().toBuffer(),
+    'lossless.webp': await image().webp({ lossless: true }).toBuffer(),
     'extended.webp': await telling().webp().toBuffer(),
     'animated.webp': await frames((joined) => joined.webp()),
-    'still.avif': await picture().avif({ effort: 0 }).toBuffer(),
-    'lzw.tiff': await picture().tiff({ compression: 'lzw' }).toBuffer(),
+    'still.avif': await image().avif({ effort: 0 }).toBuffer(),
+    'lzw.tiff': await image().tiff({ compression: 'lzw' }).toBuffer(),
     'tiles.tiff': await telling()
       .tiff({ compression: 'deflate', tile: true, tileWidth: 16, tileHeight: 16 })
       .toBuffer(),

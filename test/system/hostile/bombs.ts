@@ -8,7 +8,7 @@ import type { BaseFiles } from './base-files.ts';
 import type { HostileFile } from './files.ts';
 import { makeTiff } from './tiff-files.ts';
 
-/** Zeros are compressed once: the largest of the streams below are parts of the same picture. */
+/** Zeros are compressed once: the largest of the streams below are parts of the same image. */
 const zeros = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes), { level: 9 });
 
 export async function makeBombs(base: BaseFiles): Promise<HostileFile[]> {
@@ -18,14 +18,14 @@ export async function makeBombs(base: BaseFiles): Promise<HostileFile[]> {
     Object.entries(entries).map(([name, data]): HostileFile => ({ name: `bomb/${name}`, data }));
   return [
     ...refused(tooManyPixels(base)),
-    ...any(await narrowPictures()),
+    ...any(await narrowImages()),
     ...any(pngBombs(base)),
     ...any(jpegBombs(base)),
     ...any(tiffBombs()),
     ...any(gifBombs()),
     ...any(exifBombs(base)),
     ...any(profileBombs(base)),
-    ...any(await flatPictures()),
+    ...any(await flatImages()),
   ];
 }
 
@@ -73,7 +73,7 @@ function tooManyPixels(base: BaseFiles): Record<string, Buffer> {
 }
 
 /** 1 × 60,000 and 60,000 × 1: few pixels, strange sides. */
-async function narrowPictures(): Promise<Record<string, Buffer>> {
+async function narrowImages(): Promise<Record<string, Buffer>> {
   const entries = await Promise.all(
     [
       [1, 60_000],
@@ -103,7 +103,7 @@ async function narrowPictures(): Promise<Record<string, Buffer>> {
 }
 
 /** Within the limits, from next to nothing. */
-async function flatPictures(): Promise<Record<string, Buffer>> {
+async function flatImages(): Promise<Record<string, Buffer>> {
   const create = () => sharp({ create: { width: 1_500, height: 1_500, channels: 3, background: 'black' } });
   return {
     'flat PNG': await create().png().toBuffer(),

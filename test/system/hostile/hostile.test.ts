@@ -1,5 +1,5 @@
 // Hundreds of hostile files through the running service and straight at its sidecar: every answer a 2xx or 4xx, nobody restarts, nobody grows, good
-// pictures are answered right in the middle of it.
+// images are answered right in the middle of it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import type { Problem } from '../../../schemas/responses/problem.ts';
 import { MEASURE_MEDIA_TYPE } from '../../../schemas/sidecar.ts';
 import { projectRoot } from '../../../src/config/config.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { groupOf, isAlive, startService, until, type Service } from '../../support/service.ts';
 import { makeHostileFiles, type HostileFile } from './files.ts';
 
@@ -18,14 +18,14 @@ const LIMITS = { IQA_MAX_PIXELS: '3000000' };
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };
 const COLLECTING = { NODE_OPTIONS: `--import=${join(projectRoot(), 'test', 'support', 'collect-on-signal.mjs')}` };
 const AT_ONCE = 6;
-/** Of good pictures among the hostile ones. */
+/** Of good images among the hostile ones. */
 const EVERY = 25;
 const GROWTH_MB = 150;
 
 const files = await makeHostileFiles();
 const formats = ['png', 'jpeg', 'webp', 'tiff'] as const;
-const goodPicture = (index: number) =>
-  makePicture({ width: 160, height: 120, seed: 1_000 + index })
+const goodImage = (index: number) =>
+  makeImage({ width: 160, height: 120, seed: 1_000 + index })
     .toFormat(formats[index % 4]!)
     .toBuffer();
 
@@ -47,7 +47,7 @@ t.test('a real service under fire', async (t) => {
   const good = Array.from({ length: Math.floor(files.length / EVERY) }, (_, index) => index);
   const [answers, underFire] = await Promise.all([
     fire(service, files),
-    inTurn(good, 1, async (index) => strip((await assess(service, await goodPicture(index))) as Assessment)),
+    inTurn(good, 1, async (index) => strip((await assess(service, await goodImage(index))) as Assessment)),
   ]);
   const frames = await measureAll(service, files);
 
@@ -76,9 +76,9 @@ t.test('a real service under fire', async (t) => {
     t.pass(`${files.length} frames`);
   });
 
-  await t.test('good pictures got the answers that they get in calm', async (t) => {
+  await t.test('good images got the answers that they get in calm', async (t) => {
     for (const [index, answer] of underFire.entries()) {
-      const calmly = await calm.inject(await formRequest({ image: await goodPicture(index) }));
+      const calmly = await calm.inject(await formRequest({ image: await goodImage(index) }));
       t.strictSame(answer, strip(calmly.json()), `picture ${index}`);
     }
   });
@@ -88,7 +88,7 @@ t.test('a real service under fire', async (t) => {
     await inTurn(
       Array.from({ length: 4 * AT_ONCE }, (_, index) => 500 + index),
       AT_ONCE,
-      async (index) => assess(service, await goodPicture(index)),
+      async (index) => assess(service, await goodImage(index)),
     );
     const once = await memoryHeld(service);
     await fire(service, files);

@@ -1,11 +1,11 @@
-// Swagger UI as a person uses it: choose a picture, press Execute, read the answer.
+// Swagger UI as a person uses it: choose a image, press Execute, read the answer.
 import t from 'tap';
 import { buildTestApp } from '../../support/app.ts';
 import { browserIsMissing, openPage } from '../../support/browser.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 
 t.test(
-  '"Try it out" works as it stands, with a real picture and nothing else filled in',
+  '"Try it out" works as it stands, with a real image and nothing else filled in',
   { skip: browserIsMissing },
   async (t) => {
     const { app } = await buildTestApp(t);
@@ -19,7 +19,7 @@ t.test(
     t.equal(await pickers.count(), 2, 'a file picker each for image and reference');
     await pickers
       .first()
-      .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: await makePicture().png().toBuffer() });
+      .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: await makeImage().png().toBuffer() });
     await page.click('.execute');
     const answer = page.locator('.live-responses-table');
     await answer.waitFor();
@@ -51,7 +51,7 @@ t.test(
         .setInputFiles({
           name: `${index}.png`,
           mimeType: 'image/png',
-          buffer: await makePicture().blur(sigma).png().toBuffer(),
+          buffer: await makeImage().blur(sigma).png().toBuffer(),
         });
     }
     await block.locator('.execute').click();

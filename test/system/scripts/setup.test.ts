@@ -1,36 +1,16 @@
-// The set-up script: clear failures on incomplete machines, several runs at once, runs next to a running service, and the .env file.
+// The set-up script: clear failures on incomplete machines, several runs at once, and runs next to a running service.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { projectRoot } from '../../../src/config/config.ts';
-
-const root = projectRoot();
-
-/** A bare clone with only the files that set-up reads. */
-function bareClone(t: Test): string {
-  const clone = t.testdir({ sidecar: {}, scripts: {}, bin: {} });
-  for (const file of [
-    'package.json',
-    'package-lock.json',
-    'scripts/setup.mjs',
-    'scripts/load-env.mjs',
-    'sidecar/requirements.lock',
-  ])
-    cpSync(join(root, file), join(clone, file));
-  return clone;
-}
+import {
+  createBareClone,
+  pathWithStubs,
+  setUpAndBuild,
+  createSmallProject,
+  writeVersion,
+} from '../../support/small-project.ts';
 
 function stubNpm(clone: string): void {
   const npm = join(clone, 'bin', 'npm');
@@ -45,8 +25,6 @@ function stubPython(clone: string, version: string, venv: string): string {
   return python;
 }
 
-const pathWithStubs = (clone: string) => `${join(clone, 'bin')}:${process.env['PATH'] ?? ''}`;
-
 function setUp(clone: string, environment: Record<string, string>) {
   const env = { ...process.env, PATH: pathWithStubs(clone), SIDECAR_URL: '', ...environment };
   const { status, stderr } = spawnSync(process.execPath, [join(clone, 'scripts/setup.mjs'), '--no-build'], {
@@ -58,7 +36,7 @@ function setUp(clone: string, environment: Record<string, string>) {
 }
 
 t.test('no Python', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   const { status, failure } = setUp(clone, { IQA_PYTHON: '/nowhere/python' });
   t.equal(status, 1);
@@ -68,7 +46,7 @@ t.test('no Python', async (t) => {
 });
 
 t.test('a Python that is too old', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   const { status, failure } = setUp(clone, { IQA_PYTHON: stubPython(clone, '3.8', 'true') });
   t.equal(status, 1);
@@ -78,7 +56,7 @@ t.test('a Python that is too old', async (t) => {
 });
 
 t.test('a Python without the venv module', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   const { status, failure } = setUp(clone, {
     IQA_PYTHON: stubPython(clone, '3.11', 'echo "No module named venv" >&2; exit 1'),
@@ -88,7 +66,7 @@ t.test('a Python without the venv module', async (t) => {
 });
 
 t.test('no network for node modules', async (t) => {
-  const { status, failure } = setUp(bareClone(t), {
+  const { status, failure } = setUp(createBareClone(t), {
     npm_config_registry: 'http://127.0.0.1:9/',
     npm_config_cache: join(t.testdirName, 'no-cache'),
   });
@@ -97,7 +75,7 @@ t.test('no network for node modules', async (t) => {
 });
 
 t.test('no network for Python packages', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   const { status, failure } = setUp(clone, {
     PIP_INDEX_URL: 'http://127.0.0.1:9/simple',
@@ -109,7 +87,7 @@ t.test('no network for Python packages', async (t) => {
 });
 
 t.test('does nothing when everything is current', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   const venv = join(clone, 'sidecar/.venv/bin');
   const python = stubPython(
@@ -127,56 +105,10 @@ t.test('does nothing when everything is current', async (t) => {
 });
 
 t.test('with SIDECAR_URL no Python is needed', async (t) => {
-  const clone = bareClone(t);
+  const clone = createBareClone(t);
   stubNpm(clone);
   t.equal(setUp(clone, { IQA_PYTHON: '/nowhere/python', SIDECAR_URL: 'http://sidecar:8000' }).status, 0);
 });
-
-/** A small service with the real set-up script and compiler, and a stub of npm. */
-function smallProject(t: Test): string {
-  const clone = bareClone(t);
-  for (const file of ['tsconfig.json', 'tsconfig.build.json']) cpSync(join(root, file), join(clone, file));
-  for (const folder of ['src', 'routes', 'schemas']) {
-    mkdirSync(join(clone, folder));
-    writeFileSync(join(clone, folder, 'empty.ts'), 'export {};\n');
-  }
-  writeFileSync(
-    join(clone, 'src/server.ts'),
-    [
-      "import { createServer } from 'node:http';",
-      "import { name } from './now.ts';",
-      "const server = createServer((_, response) => void import('./later.ts').then(",
-      '  (later) => response.end(`${name} ${later.name}`), (error: unknown) => response.end(String(error))));',
-      "server.listen(0, '127.0.0.1', () => { console.log(JSON.stringify(server.address())); });",
-    ].join('\n'),
-  );
-  writeVersion(clone, 'first');
-  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
-  const npm = join(clone, 'bin', 'npm');
-  writeFileSync(npm, `#!/bin/sh\necho called >> ${join(clone, 'npm-calls')}\nsleep 1\n`);
-  chmodSync(npm, 0o755);
-  return clone;
-}
-
-function writeVersion(clone: string, name: string): void {
-  for (const file of ['now.ts', 'later.ts'])
-    writeFileSync(join(clone, 'src', file), `export const name = '${name}';\n`);
-}
-
-async function setUpAndBuild(clone: string): Promise<{ status: number | null; stderr: string }> {
-  const env = { ...process.env, PATH: pathWithStubs(clone), SIDECAR_URL: 'http://sidecar:8000', NODE_V8_COVERAGE: '' };
-  const child = spawn(process.execPath, [join(clone, 'scripts/setup.mjs')], {
-    cwd: clone,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, stderr };
-}
 
 async function startSmallService(t: Test, clone: string): Promise<() => Promise<string>> {
   const child = spawn(process.execPath, ['dist/src/server.js'], { cwd: clone, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -187,7 +119,7 @@ async function startSmallService(t: Test, clone: string): Promise<() => Promise<
 }
 
 t.test('of several runs at once one works and the others wait', async (t) => {
-  const clone = smallProject(t);
+  const clone = createSmallProject(t);
   const results = await Promise.all([setUpAndBuild(clone), setUpAndBuild(clone), setUpAndBuild(clone)]);
   t.strictSame(
     results.map(({ status }) => status),
@@ -202,7 +134,7 @@ t.test('of several runs at once one works and the others wait', async (t) => {
 });
 
 t.test('a stale lock is taken over', async (t) => {
-  const clone = smallProject(t);
+  const clone = createSmallProject(t);
   const lock = join(clone, '.setup/lock');
   const { pid } = spawnSync('true');
   for (const [owner, name] of [
@@ -223,7 +155,7 @@ t.test('a stale lock is taken over', async (t) => {
 });
 
 t.test('a rebuild leaves a running service its files, and dist is never missing', async (t) => {
-  const clone = smallProject(t);
+  const clone = createSmallProject(t);
   const server = join(clone, 'dist/src/server.js');
   // A real folder, as earlier versions built it.
   mkdirSync(join(clone, 'dist/src'), { recursive: true });
@@ -249,64 +181,11 @@ t.test('a rebuild leaves a running service its files, and dist is never missing'
 });
 
 t.test('a failed build leaves the previous one in place', async (t) => {
-  const clone = smallProject(t);
+  const clone = createSmallProject(t);
   t.equal((await setUpAndBuild(clone)).status, 0);
   writeFileSync(join(clone, 'src/now.ts'), "export const name: number = 'wrong';\n");
   const { status, stderr } = await setUpAndBuild(clone);
   t.equal(status, 1);
   t.match(stderr, /set-up failed: the build failed: src\/now.ts/);
   t.equal(await (await startSmallService(t, clone))(), 'first first');
-});
-
-/** A project with the real scripts of package.json, whose program prints two of its settings. */
-function envProject(t: Test, file: string): string {
-  const clone = smallProject(t);
-  writeFileSync(join(clone, '.env'), file);
-  writeFileSync(
-    join(clone, 'src/server.ts'),
-    "console.log(JSON.stringify([process.env['IQA_HOST'], process.env['IQA_PORT']]));\n",
-  );
-  return clone;
-}
-
-/** The real npm starts the service, but set-up finds the stub: `npm ci` here would empty the linked node_modules. */
-function npmStart(clone: string, environment: Record<string, string>) {
-  const { SIDECAR_URL: _, ...inherited } = process.env;
-  const npm = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim();
-  const { status, stdout, stderr } = spawnSync(npm, ['start', '--silent'], {
-    cwd: clone,
-    env: { ...inherited, PATH: pathWithStubs(clone), NODE_V8_COVERAGE: '', ...environment },
-    encoding: 'utf8',
-  });
-  return { status, stdout, stderr };
-}
-
-t.test('npm start reads .env, also for set-up; variables that are already set win', async (t) => {
-  const clone = envProject(
-    t,
-    "# settings\nSIDECAR_URL=http://sidecar:8000\nexport IQA_HOST='::1' # v6\nIQA_PORT=4000\n",
-  );
-  t.equal((await setUpAndBuild(clone)).status, 0);
-  t.match(npmStart(clone, { IQA_PORT: '5000', IQA_PYTHON: '/nowhere/python' }), {
-    status: 0,
-    stdout: '["::1","5000"]\n',
-  });
-});
-
-t.test('a .env file that cannot be used is one clear sentence, which does not quote it', async (t) => {
-  const clone = envProject(t, 'IQA_HOST="a\nb"\nsk-secret\nIQA_PORT=4000\n');
-  t.match(npmStart(clone, {}), {
-    status: 1,
-    stderr: /^The file \.env cannot be used: Expected NAME=value in line 3 but found something else\n$/,
-  });
-  rmSync(join(clone, '.env'));
-  mkdirSync(join(clone, '.env'));
-  t.match(npmStart(clone, {}), { status: 1, stderr: /^The file \.env cannot be used: EISDIR: [^\n]*\n$/ });
-});
-
-t.test('npm run dev reads .env too', async (t) => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  for (const name of ['start', 'dev']) t.match(scripts[name], /--import=\.\/scripts\/load-env\.mjs/);
 });

@@ -102,7 +102,7 @@ t.test('draining refuses new requests and waits for those in flight', async (t) 
 });
 
 t.test('runs with a model neither delay the others nor fill the queue', async (t) => {
-  const admission = createAdmission({ running: 1, thinking: 2, waiting: 4 });
+  const admission = createAdmission({ running: 1, model: 2, waiting: 4 });
   const slow = Array.from({ length: 4 }, () => pending());
   const modelRuns = slow.map(({ work }) => admission.run(work, never, 'model'));
   await tick();

@@ -45,14 +45,14 @@ const rank = (...assessments: Assessment[]) =>
 t.test('narrow intervals decide where wide ones do not', async (t) => {
   t.match(rank(make(3, [2.9, 3.1]), make(3.3, [3.2, 3.4])), {
     best: 2,
-    pairs: [{ pictures: [2, 1], better: 2, too_close: false }],
+    pairs: [{ images: [2, 1], better: 2, too_close: false }],
   });
   t.match(rank(make(3, [2, 4]), make(3.3, [2.3, 4.3])), {
     best: null,
-    pairs: [{ pictures: [2, 1], better: null, too_close: true }],
+    pairs: [{ images: [2, 1], better: null, too_close: true }],
     ranking: [
-      { picture: 2, too_close_to: [1] },
-      { picture: 1, too_close_to: [2] },
+      { number: 2, too_close_to: [1] },
+      { number: 1, too_close_to: [2] },
     ],
   });
   t.match(rank(make(3, null), make(3.3, null)), { best: null, ranking: [{ spread: 0.7 }, { spread: 0.7 }] });
@@ -125,8 +125,8 @@ t.test('an image without a score is last, and no image is better or worse than i
     best: null,
     verdict: /^Only image 2 has a score/,
     ranking: [
-      { rank: 1, picture: 2 },
-      { rank: null, picture: 1, spread: null },
+      { rank: 1, number: 2 },
+      { rank: null, number: 1, spread: null },
     ],
     pairs: [{ better: null, too_close: false, difference: null }],
   });
@@ -146,7 +146,7 @@ t.test(
       const values = ranking.map(({ quality_score: score }) => score?.value ?? 0);
       t.ok(values.every((value, index) => index === 0 || value <= values[index - 1]!));
       t.equal(
-        new Set(pairs.map(({ pictures: both }) => both.toSorted().join())).size,
+        new Set(pairs.map(({ images: both }) => both.toSorted().join())).size,
         (pictures.length * (pictures.length - 1)) / 2,
       );
       t.ok(
@@ -159,12 +159,12 @@ t.test(
       );
       t.equal(
         best !== null,
-        pairs.filter(({ pictures: [first] }) => first === ranking[0]?.picture).every(({ better }) => better !== null),
+        pairs.filter(({ images: [first] }) => first === ranking[0]?.number).every(({ better }) => better !== null),
       );
       t.equal(best !== null, verdict.startsWith(`Image ${best ?? ''} is the best.`));
       t.ok(
-        ranking.every(({ picture, too_close_to: close }) =>
-          close.every((other) => ranking.find((entry) => entry.picture === other)!.too_close_to.includes(picture)),
+        ranking.every(({ number, too_close_to: close }) =>
+          close.every((other) => ranking.find((entry) => entry.number === other)!.too_close_to.includes(number)),
         ),
       );
     }

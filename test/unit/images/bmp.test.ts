@@ -2,12 +2,12 @@
 import t from 'tap';
 import { makeBmp, type BmpOptions } from '../../support/bmp-files.ts';
 import { makeProfile, SRGB_PRIMARIES } from '../../support/metadata-blocks.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { difference, prepare } from '../../support/prepared.ts';
 
 // An odd width: rows are padded.
 const [width, height] = [37, 21];
-const photo = await makePicture({ width, height }).raw().toBuffer();
+const photo = await makeImage({ width, height }).raw().toBuffer();
 const colours = (count: number): number[][] =>
   Array.from({ length: count }, (_, index) => [(index * 37) % 256, (index * 91) % 256, (index * 151) % 256]);
 /** Areas of one colour and areas of change: both kinds of run. */

@@ -3,12 +3,12 @@ import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { makePng, makeAnimatedPng, pngChunk, withChunk } from '../../support/png-files.ts';
 import { makeProfile, withProfile, SRGB_PRIMARIES } from '../../support/metadata-blocks.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { difference, prepare } from '../../support/prepared.ts';
 
 const [width, height] = [48, 32];
-const source = await makePicture({ width, height }).raw().toBuffer();
-const other = await makePicture({ width, height, seed: 2 }).raw().toBuffer();
+const source = await makeImage({ width, height }).raw().toBuffer();
+const other = await makeImage({ width, height, seed: 2 }).raw().toBuffer();
 const photo = (pixels: Buffer = source): Sharp => sharp(pixels, { raw: { width, height, channels: 3 } });
 const rgb = (pixel: (index: number) => number[]): Buffer =>
   Buffer.from(Array.from({ length: width * height }, (_, index) => pixel(index)).flat());

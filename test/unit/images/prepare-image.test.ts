@@ -7,10 +7,10 @@ import { prepareImage, resizeImage } from '../../../src/images/prepare-image.ts'
 import { readJpegQuality } from '../../../src/images/jpeg-quality.ts';
 import { createSpool, EDGE_BYTES } from '../../../src/uploads/spool.ts';
 import { withSegment } from '../../support/metadata-blocks.ts';
-import { createRandom, makePicture } from '../../support/images.ts';
+import { createRandom, makeImage } from '../../support/images.ts';
 
 const LIMITS = { maxPixels: 50_000_000 };
-const photo = () => makePicture({ width: 64, height: 48 });
+const photo = () => makeImage({ width: 64, height: 48 });
 
 async function prepare(t: Test, file: Buffer) {
   const spool = await createSpool(t.testdir());
@@ -105,7 +105,7 @@ t.test('JPEG quality is read from the tables for every setting', async (t) => {
 });
 
 t.test('a truncated JPEG is detected by decoding it; one with a long trailer is complete', async (t) => {
-  const file = await makePicture({ width: 200, height: 150 }).jpeg().toBuffer();
+  const file = await makeImage({ width: 200, height: 150 }).jpeg().toBuffer();
   for (const share of [0.3, 0.7, 0.95, 0.999]) {
     const cut = file.subarray(0, Math.floor(file.length * share));
     await t.rejects(prepare(t, cut), { code: 'IQA_INPUT_IMAGE', message: /ends before the image does/ }, String(share));
@@ -138,7 +138,7 @@ t.test('the spool keeps the first and last bytes of a stream, whatever its chunk
 });
 
 t.test('JPEG damage that libjpeg repairs silently is refused; benign irregularities are not', async (t) => {
-  const file = await makePicture({ width: 400, height: 300 }).jpeg({ quality: 85 }).toBuffer();
+  const file = await makeImage({ width: 400, height: 300 }).jpeg({ quality: 85 }).toBuffer();
   const random = createRandom(11);
   const scan = file.indexOf(Buffer.from([0xff, 0xda])) + 20;
   let refused = 0;

@@ -1,4 +1,4 @@
-// The answer of the service: every key always there, null where there is nothing to say.
+// The response of POST /assess: every key is always present, null if there is no value.
 import t from 'tap';
 import { Assessment, FUSION_METHODS } from '../../../schemas/responses/assessment.ts';
 import { parse, parseJson } from '../../../schemas/validation/model.ts';
@@ -9,13 +9,13 @@ import { checkField, onlyIssue, refusedPaths, without, type Fields } from '../..
 
 const NULLABLE = ['reference', 'plan', 'executor_evidence', 'summarizer_result', 'error', 'quality_score'];
 
-t.test('a complete answer survives writing and reading', async (t) => {
+t.test('a complete response survives serializing and parsing', async (t) => {
   const assessment = makeAssessment();
   t.strictSame(parse(Assessment, assessment), assessment);
   t.strictSame(parseJson(Assessment, serialize(Assessment, assessment)), assessment);
 });
 
-t.test('every key is required, also those that may be null, and no other is taken', async (t) => {
+t.test('every key is required, also nullable ones, and no other is accepted', async (t) => {
   const assessment: Fields = { ...makeAssessment() };
   for (const key of Object.keys(assessment))
     t.strictSame(refusedPaths(Assessment, without(assessment, key)), [`/${key}`], key);

@@ -1,4 +1,4 @@
-// Stage 2: severity of a distortion, the log of a tool, and the evidence they make up.
+// The executor's models: severity of a distortion, tool log, evidence.
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { DistortionAnalysis, ExecutorOutput, ToolExecutionLog } from '../../../schemas/pipeline/executor.ts';
@@ -63,7 +63,7 @@ t.test('DistortionAnalysis: five severities', async (t) => {
 });
 
 // Scenario: executor-state-models / Validate explanation is non-empty
-t.test('DistortionAnalysis: the explanation says something', async (t) => {
+t.test('DistortionAnalysis: the explanation is not blank', async (t) => {
   checkField(t, 'explanation', {
     schema: DistortionAnalysis,
     base: ANALYSIS,
@@ -129,7 +129,7 @@ t.test(
 );
 
 // Scenario: executor-state-models / ExecutorOutput structure
-t.test('ExecutorOutput: what was not found is null, and no tool ran', async (t) => {
+t.test('ExecutorOutput: everything is null or empty by default', async (t) => {
   t.strictSame(parse(ExecutorOutput, {}), NOTHING);
   t.strictSame(parse(ExecutorOutput, NOTHING), NOTHING);
   t.strictSame(parse(ExecutorOutput, EVIDENCE), EVIDENCE);
@@ -193,7 +193,7 @@ t.test('ExecutorOutput: distortion_analysis', async (t) => {
 });
 
 // Scenario: executor-state-models / Validate selected_tools structure
-t.test('ExecutorOutput: selected_tools, whose tools are of the registry', async (t) => {
+t.test('ExecutorOutput: selected_tools names tools of the registry', async (t) => {
   checkField(t, 'selected_tools', {
     schema: ExecutorOutput,
     base: EVIDENCE,
@@ -265,7 +265,7 @@ t.test('ExecutorOutput: quality_scores are pairs of tool and score', async (t) =
 // Scenario: executor-state-models / Validate distortion_analysis structure
 // Scenario: executor-state-models / Validate selected_tools structure
 // Scenario: executor-state-models / Validate quality_scores structure
-t.test('ExecutorOutput: keys are objects of the plan or "Global", where the plan is known', async (t) => {
+t.test('ExecutorOutput: keys are objects of the plan or "Global", if the plan is known', async (t) => {
   t.doesNotThrow(() => parse(ExecutorOutput, EVIDENCE, { objects: ['vehicle'] }), '"Global" is always one');
   t.strictSame(refusedPaths(ExecutorOutput, EVIDENCE, { objects: ['sky'] }), [
     '/distortion_set/vehicle',
@@ -284,7 +284,7 @@ t.test('ExecutorOutput: keys are objects of the plan or "Global", where the plan
   );
 });
 
-t.test('ExecutorOutput: the paths of these rules are JSON Pointers, escaped', async (t) => {
+t.test('ExecutorOutput: the paths of these issues are escaped JSON Pointers', async (t) => {
   const evidence = { distortion_set: { 'left/right': [] }, selected_tools: { 'a~b': { Noise: 'NIQE' } } };
   t.strictSame(refusedPaths(ExecutorOutput, evidence, { objects: [] }), [
     '/distortion_set/left~1right',
@@ -294,7 +294,7 @@ t.test('ExecutorOutput: the paths of these rules are JSON Pointers, escaped', as
 });
 
 // Scenario: executor-state-models / Serialize ExecutorOutput to JSON
-t.test('ExecutorOutput: written with nested models, ISO instants and null', async (t) => {
+t.test('ExecutorOutput: serialized with nested models, ISO date-times and null', async (t) => {
   const text = serialize(
     ExecutorOutput,
     parse(ExecutorOutput, {
@@ -308,7 +308,7 @@ t.test('ExecutorOutput: written with nested models, ISO instants and null', asyn
 });
 
 // Scenario: executor-state-models / Deserialize ExecutorOutput from JSON
-t.test('ExecutorOutput: read from JSON, or refused', async (t) => {
+t.test('ExecutorOutput: parsed from JSON, or refused', async (t) => {
   const offset = { ...EVIDENCE, tool_logs: [{ ...LOG, timestamp: '2026-11-17T10:00:00+02:00' }] };
   t.strictSame(parseJson(ExecutorOutput, JSON.stringify(offset)), EVIDENCE);
   for (const text of [
@@ -325,7 +325,7 @@ t.test('ExecutorOutput: read from JSON, or refused', async (t) => {
 });
 
 // Scenario: executor-state-models / Round-trip serialization
-t.test('ExecutorOutput: written and read back it is the same', async (t) => {
+t.test('ExecutorOutput: serializing and parsing keep it unchanged', async (t) => {
   for (const value of [EVIDENCE, NOTHING, ...examplesOf(ExecutorOutput)]) {
     const evidence = parse(ExecutorOutput, value);
     const read = parseJson(ExecutorOutput, serialize(ExecutorOutput, evidence));

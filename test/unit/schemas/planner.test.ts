@@ -1,4 +1,4 @@
-// Stage 1: the plan and its flags, and what the planner is given, with the real disk behind its paths.
+// The planner's models: plan, flags, and input with paths checked on the real disk.
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -69,7 +69,7 @@ t.test('PlannerOutput: every field, every literal', async (t) => {
   });
   checkField(t, 'required_tool', {
     ...cases,
-    accepts: [null, 'SSIM', 'a tool nobody knows'],
+    accepts: [null, 'SSIM', 'an unknown tool'],
     refuses: ['', ' ', 1, ['SSIM']],
   });
   checkField(t, 'plan', {
@@ -115,7 +115,7 @@ t.test('PlanControlFlags: four required booleans and nothing else', async (t) =>
 });
 
 // Scenario: state-models / PlannerOutput validation
-t.test('PlannerOutput from JSON: typed when it fits, a specific error when it does not', async (t) => {
+t.test('PlannerOutput from JSON: typed if valid, a specific error if not', async (t) => {
   t.strictSame(parseJson(PlannerOutput, JSON.stringify(PLAN)), PLAN);
   const found = onlyIssue(PlannerOutput, { ...PLAN, query_type: 'INVALID' });
   t.strictSame(found, {
@@ -132,7 +132,7 @@ t.test('PlannerOutput from JSON: typed when it fits, a specific error when it do
 });
 
 // Scenario: state-models / PlannerOutput validation
-t.test('PlannerOutput: a thoroughly wrong answer is explained in full, beyond eight failures', async (t) => {
+t.test('PlannerOutput: an answer with many errors is explained in full, beyond eight issues', async (t) => {
   const { issues } = refusal(PlannerOutput, {
     query_type: 'INVALID',
     query_scope: [1, ' '],
@@ -161,7 +161,7 @@ t.test('PlannerOutput: a thoroughly wrong answer is explained in full, beyond ei
   t.ok(issues.every(({ expected, received, message }) => expected !== '' && received !== '' && message !== ''));
 });
 
-t.test('PlannerOutput: the named tool must be one of the registry, where the registry is known', async (t) => {
+t.test('PlannerOutput: the named tool must be in the registry, if the registry is known', async (t) => {
   const knownTools = new Set(['SSIM', 'NIQE']);
   t.equal(parse(PlannerOutput, PLAN, { knownTools }).required_tool, 'SSIM');
   t.equal(parse(PlannerOutput, { ...PLAN, required_tool: null }, { knownTools }).required_tool, null);
@@ -172,7 +172,7 @@ t.test('PlannerOutput: the named tool must be one of the registry, where the reg
 });
 
 // Scenario: state-models / PlannerOutput serialization
-t.test('PlannerOutput: written and read back it is the same', async (t) => {
+t.test('PlannerOutput: serializing and parsing keep it unchanged', async (t) => {
   const plan = parse(PlannerOutput, PLAN);
   const text = serialize(PlannerOutput, plan);
   t.type(text, 'string');
@@ -236,7 +236,7 @@ t.test('PlannerInput: every field', async (t) => {
 });
 
 // Scenario: state-models / Query validation
-t.test('PlannerInput: a query of nothing but white space is refused', async (t) => {
+t.test('PlannerInput: a blank query is refused', async (t) => {
   for (const query of ['', ' ', '\n', '\t \r\n', '\u00a0\u2003']) {
     t.equal(
       onlyIssue(PlannerInput, { ...INPUT, query }).message,
@@ -247,7 +247,7 @@ t.test('PlannerInput: a query of nothing but white space is refused', async (t) 
 
 // Scenario: state-models / File path validation
 // Scenario: state-models / PlannerInput model structure
-t.test('PlannerInput: a file that is not there, and one that is no image', async (t) => {
+t.test('PlannerInput: a missing file, and one that is not an image', async (t) => {
   const check = await openFolder(t);
   t.equal(check({ image_path: 'street.png' }), null);
   t.equal(check({ image_path: 'missing.png' }), '/image_path Image file not found: missing.png');
@@ -261,7 +261,7 @@ t.test('PlannerInput: a file that is not there, and one that is no image', async
 });
 
 // Scenario: state-models / File path validation
-t.test('PlannerInput: both paths are checked, and each is blamed for itself', async (t) => {
+t.test('PlannerInput: both paths are checked, each with its own issue', async (t) => {
   const check = await openFolder(t);
   t.equal(
     check({ image_path: 'missing.png', reference_path: 'gone.jpg' }),
@@ -273,7 +273,7 @@ t.test('PlannerInput: both paths are checked, and each is blamed for itself', as
 
 t.test('PlannerInput: every accepted format, in real files', async (t) => {
   const files = await Promise.all(
-    ACCEPTED_FORMATS.map(async (format) => [`picture.${format}`, await picture(format)] as const),
+    ACCEPTED_FORMATS.map(async (format) => [`image.${format}`, await createFile(format)] as const),
   );
   const check = createImagePathCheck(t.testdir(Object.fromEntries(files)));
   for (const [name] of files) t.equal(check(name), null, name);
@@ -310,7 +310,7 @@ t.test('PlannerInput: no path leads out of the folder', async (t) => {
 
 t.test('PlannerInput: spooled files have no extension, so their bytes decide', async (t) => {
   const check = await openFolder(t);
-  t.equal(check({ image_path: 'picture' }), null);
+  t.equal(check({ image_path: 'image' }), null);
   t.match(check({ image_path: 'notes.txt' }), 'Invalid image format', 'text by its bytes');
   t.match(check({ image_path: 'text.png' }), 'Invalid image format');
   t.equal(check({ image_path: 'absent' }), '/image_path Image file not found: absent');
@@ -325,15 +325,15 @@ const getFolders = (t: Test) => ({
 
 /** A folder of real files; returns what PlannerInput says about paths in it, or null. */
 async function openFolder(t: Test) {
-  const png = await picture('png');
+  const png = await createFile('png');
   t.testdir({
     root: {
       'street.png': png,
-      'pristine.jpeg': await picture('jpeg'),
+      'pristine.jpeg': await createFile('jpeg'),
       'dots..png': png,
-      picture: png,
+      image: png,
       'empty.png': '',
-      'text.png': 'no picture',
+      'text.png': 'not an image',
       'notes.txt': 'notes',
       'vector.png': '<svg xmlns="http://www.w3.org/2000/svg"/>',
       'folder.png': {},
@@ -358,7 +358,7 @@ async function openFolder(t: Test) {
   };
 }
 
-const picture = async (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> =>
+const createFile = async (format: (typeof ACCEPTED_FORMATS)[number]): Promise<Buffer> =>
   format === 'bmp'
     ? makeBmp({ width: 16, height: 16, pixels: Buffer.alloc(16 * 16 * 3, 128) })
     : sharp({ create: { width: 16, height: 16, channels: 3, background: 'teal' } })

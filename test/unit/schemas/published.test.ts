@@ -1,4 +1,5 @@
-// The published JSON Schemas, as a stranger uses them: with a validator that is not ours.
+// The published JSON Schemas with a third-party validator (Ajv).
+import fc from 'fast-check';
 import t from 'tap';
 import type { TSchema } from 'typebox';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -12,13 +13,13 @@ import { PUBLISHED_MODELS } from '../../../schemas/published.ts';
 import { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
 import { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
 import { makeAssessment } from '../../support/schemas/assessment.ts';
-import { generate, GENERATORS } from '../../support/schemas/generators.ts';
+import { GENERATORS } from '../../support/schemas/generators.ts';
 import { mutate } from '../../support/schemas/mutations.ts';
 import { isAccepted, shown, without } from '../../support/schemas/refusal.ts';
 
 const models: [string, TSchema][] = Object.entries(PUBLISHED_MODELS);
 
-function stranger(schema: TSchema): ValidateFunction {
+function thirdPartyValidator(schema: TSchema): ValidateFunction {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
   ajvFormats.default(ajv);
   return ajv.compile(buildJsonSchema(schema));
@@ -32,16 +33,16 @@ t.test('each document is JSON Schema Draft 2020-12, titled with the name it is p
     const document = buildJsonSchema(schema);
     t.match(document, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: name, type: 'object' });
     t.ok(ajv.validateSchema(document), `${name}: ${ajv.errorsText()}`);
-    t.doesNotThrow(() => stranger(schema), `${name} compiles`);
+    t.doesNotThrow(() => thirdPartyValidator(schema), `${name} compiles`);
     t.strictSame(JSON.parse(JSON.stringify(document)), document, `${name} is plain JSON`);
   }
 });
 
 // Scenario: state-models / Model examples for documentation
 // Scenario: state-models / JSON schema generation
-t.test('the examples of each document are valid, for us and for a stranger', async (t) => {
+t.test('the examples of each document are valid, for us and for a third-party validator', async (t) => {
   for (const [name, schema] of models) {
-    const validate = stranger(schema);
+    const validate = thirdPartyValidator(schema);
     for (const example of examplesOf(schema)) {
       t.ok(validate(example), name);
       t.ok(isAccepted(schema, example), name);
@@ -51,7 +52,7 @@ t.test('the examples of each document are valid, for us and for a stranger', asy
 });
 
 // Scenario: state-models / JSON schema generation
-t.test('a stranger takes and refuses what we take and refuse: listed cases', async (t) => {
+t.test('a third-party validator agrees with ours: listed cases', async (t) => {
   const plan = examplesOf(PlannerOutput)[0] as Record<string, unknown>;
   const log = examplesOf(ToolExecutionLog)[0] as Record<string, unknown>;
   const cases: [schema: TSchema, input: unknown, valid: boolean][] = [
@@ -74,14 +75,14 @@ t.test('a stranger takes and refuses what we take and refuse: listed cases', asy
     [ToolExecutionLog, { ...log, execution_time: -1 }, false],
   ];
   for (const [schema, input, valid] of cases) {
-    t.equal(stranger(schema)(input), valid, `stranger: ${JSON.stringify(input)}`);
+    t.equal(thirdPartyValidator(schema)(input), valid, `third party: ${JSON.stringify(input)}`);
     t.equal(isAccepted(schema, input), valid, `we: ${JSON.stringify(input)}`);
   }
 });
 
-t.test('a stranger takes and refuses the same instants', async (t) => {
+t.test('a third-party validator agrees with ours: date-times', async (t) => {
   const log = examplesOf(ToolExecutionLog)[0] as Record<string, unknown>;
-  const validate = stranger(ToolExecutionLog);
+  const validate = thirdPartyValidator(ToolExecutionLog);
   const instants = [
     '2026-11-17T08:00:00Z',
     '2026-11-17T08:00:00.123456Z',
@@ -104,28 +105,31 @@ t.test('a stranger takes and refuses the same instants', async (t) => {
 });
 
 // Scenario: state-models / JSON schema generation
-t.test('a stranger takes and refuses what we take and refuse: valid values spoiled in every place', async (t) => {
-  for (const { name, schema, make } of GENERATORS) {
-    const validate = stranger(schema);
-    const values = [...examplesOf(schema), ...generate(make, 12, 5)].flatMap((value) => [value, ...mutate(value)]);
+t.test('a third-party validator agrees with ours: valid values mutated in every place', async (t) => {
+  for (const { name, schema, values: arbitrary } of GENERATORS) {
+    const validate = thirdPartyValidator(schema);
+    const values = [...examplesOf(schema), ...fc.sample(arbitrary, { seed: 5, numRuns: 12 })].flatMap((value) => [
+      value,
+      ...mutate(value),
+    ]);
     const disagreeing = values.filter((value) => validate(value) !== isAccepted(schema, value));
     t.strictSame(disagreeing.slice(0, 3).map(shown), [], `${name}: ${values.length} values`);
   }
 });
 
 // Scenario: executor-state-models / Serialize ExecutorOutput to JSON
-t.test('what we write is valid for a stranger', async (t) => {
-  for (const { name, schema, make } of GENERATORS) {
-    const validate = stranger(schema);
+t.test('serialized values are valid for a third-party validator', async (t) => {
+  for (const { name, schema, values: arbitrary } of GENERATORS) {
+    const validate = thirdPartyValidator(schema);
     t.ok(
-      generate(make, 100, 9).every((value) => validate(JSON.parse(serialize(schema, value)))),
+      fc.sample(arbitrary, { seed: 9, numRuns: 100 }).every((value) => validate(JSON.parse(serialize(schema, value)))),
       name,
     );
   }
 });
 
-t.test('the answer of the service is published as written: every key is required, at every depth', async (t) => {
-  const validate = stranger(Assessment);
+t.test('every key of the response is required, at every depth', async (t) => {
+  const validate = thirdPartyValidator(Assessment);
   const assessment = makeAssessment();
   t.ok(validate(JSON.parse(serialize(Assessment, assessment))));
   for (const key of Object.keys(assessment)) t.notOk(validate(without({ ...assessment }, key)), key);
@@ -135,7 +139,7 @@ t.test('the answer of the service is published as written: every key is required
 
 // Scenario: state-models / PlannerOutput model structure
 // Scenario: state-models / JSON schema generation
-t.test('everything published is described: models, properties, items that are objects', async (t) => {
+t.test('everything published has a description: models, properties, items that are objects', async (t) => {
   for (const [name, schema] of models) t.strictSame(findUndescribed(buildJsonSchema(schema)), [], name);
 });
 
@@ -150,7 +154,7 @@ interface Published {
 }
 
 function findUndescribed(node: Published, path = '#'): string[] {
-  const children: [string, Published, mustSay: boolean][] = [
+  const children: [string, Published, mustDescribe: boolean][] = [
     ...Object.entries(node.properties ?? {}).map(([key, child]): [string, Published, boolean] => [
       `${path}/${key}`,
       child,
@@ -170,8 +174,8 @@ function findUndescribed(node: Published, path = '#'): string[] {
   const own = path === '#' && !isDescribed(node) ? [path] : [];
   return [
     ...own,
-    ...children.flatMap(([at, child, mustSay]) => [
-      ...(mustSay && !isDescribed(child) ? [at] : []),
+    ...children.flatMap(([at, child, mustDescribe]) => [
+      ...(mustDescribe && !isDescribed(child) ? [at] : []),
       ...findUndescribed(child, at),
     ]),
   ];

@@ -1,4 +1,4 @@
-// The wire contract: the fixtures that the Python side reads too.
+// The wire contract, with the fixtures that the Python tests share.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from '../../../schemas/validation/model.ts';
@@ -30,7 +30,7 @@ const validHeaders = readJson('headers-valid.json') as HeaderCase[];
 const invalidHeaders = readJson('headers-invalid.json') as HeaderCase[];
 
 /** Refused by the sidecar alone: these compare one part of the header with another, or with the tools that it has. */
-const ONLY_THE_SIDECAR_CAN_REFUSE = [
+const REFUSED_ONLY_BY_SIDECAR = [
   'measurements of a region that is not defined',
   'a tool on a region that is not defined',
   'region names are case-sensitive',
@@ -43,13 +43,13 @@ t.test('valid headers parse, unchanged', async (t) => {
 });
 
 t.test('invalid headers are refused', async (t) => {
-  const expressible = invalidHeaders.filter(({ why }) => !ONLY_THE_SIDECAR_CAN_REFUSE.includes(why));
+  const expressible = invalidHeaders.filter(({ why }) => !REFUSED_ONLY_BY_SIDECAR.includes(why));
   t.ok(expressible.length > 0);
   for (const { why, header } of expressible) t.equal(isAccepted(MeasureHeader, header), false, why);
 });
 
-t.test('the list of what only the sidecar can refuse is exact', async (t) => {
-  for (const why of ONLY_THE_SIDECAR_CAN_REFUSE) {
+t.test('the list of headers that only the sidecar refuses is exact', async (t) => {
+  for (const why of REFUSED_ONLY_BY_SIDECAR) {
     const found = invalidHeaders.find((invalid) => invalid.why === why);
     t.ok(found, `${why}: in the fixture`);
     if (found) t.equal(isAccepted(MeasureHeader, found.header), true, `${why}: not seen by the schema`);
@@ -61,7 +61,7 @@ t.test('every field of a header is required', async (t) => {
   checkRequired(t, MeasureHeader, header, Object.keys(header));
 });
 
-t.test('each line of an answer is an event', async (t) => {
+t.test('each line of a reply is an event', async (t) => {
   const lines = [...readLines('answer.ndjson'), ...readLines('answer-failed.ndjson')];
   for (const line of lines) t.strictSame(parse(MeasureEvent, line), line, JSON.stringify(line).slice(0, 80));
   t.strictSame(
@@ -82,17 +82,17 @@ t.test('an event without one of its fields, or of another kind or contract, is r
   }
   const image = readLines('answer.ndjson')[0]!;
   t.equal(isAccepted(MeasureEvent, { ...image, contract: CONTRACT_VERSION + 1 }), false);
-  t.equal(isAccepted(MeasureEvent, { ...image, event: 'picture' }), false);
+  t.equal(isAccepted(MeasureEvent, { ...image, event: 'other' }), false);
   t.equal(isAccepted(MeasureEvent, []), false);
 });
 
-t.test('a spoilt event is explained by the field at fault', async (t) => {
+t.test('an invalid event is explained by its invalid field', async (t) => {
   const tool = readLines('answer.ndjson').find((line) => line['event'] === 'tool')!;
   t.strictSame(refusedPaths(MeasureEvent, { ...tool, value: 'high' }), ['/value']);
   t.strictSame(refusedPaths(MeasureEvent, { ...tool, value: NaN }), ['/value']);
 });
 
-t.test('each refusal of the sidecar is a failure with code and message', async (t) => {
+t.test('each error of the sidecar has a code and a message', async (t) => {
   const errors = readJson('errors.json') as { status: number; body: unknown }[];
   t.ok(errors.length > 0);
   for (const { body } of errors) t.strictSame(parse(SidecarFailure, body), body);
@@ -105,7 +105,7 @@ t.test('the list of tools', async (t) => {
   t.strictSame(parse(SidecarTools, tools), tools);
 });
 
-t.test('the state of health', async (t) => {
+t.test('the health response', async (t) => {
   const health = readJson('health.json') as Fields;
   t.strictSame(parse(SidecarHealth, health), health);
   checkRequired(t, SidecarHealth, health, ['status', 'contract', 'workers', 'queue']);

@@ -1,4 +1,4 @@
-// The state of the pipeline: valid at every stage it passes through, and strict about each part.
+// The state of the pipeline: valid after every stage, strict about each part.
 import t from 'tap';
 import { ExecutorOutput } from '../../../schemas/pipeline/executor.ts';
 import { buildJsonSchema, parse, parseJson } from '../../../schemas/validation/model.ts';
@@ -30,7 +30,7 @@ const FULL = {
 };
 
 // Scenario: state-models / AgenticIQAState structure (Phase 2 subset)
-t.test('query and image are required; what is not there yet stays absent', async (t) => {
+t.test('query and image are required; other fields stay absent', async (t) => {
   t.strictSame(parse(AgenticIQAState, START), START, 'no null, no default');
   t.strictSame(buildJsonSchema(AgenticIQAState)['required'], ['query', 'image_path']);
   checkRequired(t, AgenticIQAState, FULL, ['query', 'image_path']);
@@ -134,7 +134,7 @@ t.test('a state with a plan but no evidence is valid', async (t) => {
   t.strictSame(parse(AgenticIQAState, state), state);
 });
 
-t.test('failures in several parts are listed together, each with its whole path', async (t) => {
+t.test('issues in several parts are listed together, each with its full path', async (t) => {
   t.strictSame(
     refusedPaths(AgenticIQAState, {
       query: ' ',
@@ -158,7 +158,7 @@ t.test('failures in several parts are listed together, each with its whole path'
   );
 });
 
-t.test('a part obeys the rules of its own model inside the state too', async (t) => {
+t.test('the rules of nested models apply inside the state too', async (t) => {
   const warnings: string[] = [];
   const { summarizer_result: result } = parse(
     AgenticIQAState,

@@ -1,4 +1,4 @@
-// Stage 3: the verdict, trimmed, and the request for another round, which always has a reason.
+// The summarizer's output: trimmed texts, and a replan always has a reason.
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { buildJsonSchema, parse, parseJson } from '../../../schemas/validation/model.ts';
@@ -21,7 +21,7 @@ const VERDICT = {
   used_evidence: { tools: ['NIQE'] },
 };
 
-const parseAndListen = (input: Fields) => {
+const parseWithWarnings = (input: Fields) => {
   const warnings: string[] = [];
   return { output: parse(SummarizerOutput, input, { warn: (message) => void warnings.push(message) }), warnings };
 };
@@ -55,7 +55,7 @@ t.test('every field, and the defaults', async (t) => {
 
 // Scenario: summarizer-state-models / Validate quality_reasoning is non-empty
 // Scenario: summarizer-state-models / Validate quality_reasoning content
-t.test('quality_reasoning is trimmed, and something must be left', async (t) => {
+t.test('quality_reasoning is trimmed and must not be blank', async (t) => {
   t.equal(parse(SummarizerOutput, { ...VERDICT, quality_reasoning: ' \n Sharp.\t' }).quality_reasoning, 'Sharp.');
   t.equal(
     parse(SummarizerOutput, { ...VERDICT, quality_reasoning: ' . ' }).quality_reasoning,
@@ -71,7 +71,7 @@ t.test('quality_reasoning is trimmed, and something must be left', async (t) => 
 });
 
 // Scenario: summarizer-state-models / Validate final_answer format
-t.test('final_answer is trimmed, and something must be left', async (t) => {
+t.test('final_answer is trimmed and must not be blank', async (t) => {
   t.equal(parse(SummarizerOutput, { ...VERDICT, final_answer: '  B\n' }).final_answer, 'B');
   for (const final_answer of ['', ' ', '\n\t'])
     t.strictSame(refusedPaths(SummarizerOutput, { ...VERDICT, final_answer }), ['/final_answer']);
@@ -89,32 +89,32 @@ t.test('a replan without a reason gets one, with exactly one warning', async (t)
     { ...without(VERDICT, 'replan_reason'), need_replan: true },
     { ...VERDICT, need_replan: true, replan_reason: undefined },
   ]) {
-    const { output, warnings } = parseAndListen(input);
+    const { output, warnings } = parseWithWarnings(input);
     t.equal(output.replan_reason, 'No reason provided');
     t.strictSame(warnings, ['need_replan is true without a replan_reason']);
-    t.strictSame(parseAndListen(output).warnings, [], 'and none when the result is read again');
+    t.strictSame(parseWithWarnings(output).warnings, [], 'and none when the result is read again');
   }
   t.equal(
     parse(SummarizerOutput, { ...VERDICT, need_replan: true }).replan_reason,
     'No reason provided',
-    'with nobody to warn',
+    'without a warn callback',
   );
 });
 
 // Scenario: summarizer-state-models / Validate replan_reason presence
-t.test('a given reason is kept, trimmed; no replan needs none', async (t) => {
-  const { output, warnings } = parseAndListen({
+t.test('a given reason is trimmed; without a replan there is none', async (t) => {
+  const { output, warnings } = parseWithWarnings({
     ...VERDICT,
     need_replan: true,
     replan_reason: ' Missing tool scores ',
   });
   t.equal(output.replan_reason, 'Missing tool scores');
   t.strictSame(warnings, []);
-  t.match(parseAndListen(VERDICT), { output: { replan_reason: null }, warnings: [] });
+  t.match(parseWithWarnings(VERDICT), { output: { replan_reason: null }, warnings: [] });
 });
 
 // Scenario: summarizer-state-models / Serialize and deserialize SummarizerOutput
-t.test('written and read back it is the same', async (t) => {
+t.test('serializing and parsing keep it unchanged', async (t) => {
   for (const value of [
     VERDICT,
     { ...VERDICT, need_replan: true, replan_reason: 'Missing tool scores', used_evidence: null },

@@ -1,7 +1,7 @@
-// The four clients against the provider double: the same request, the same reply, and the same name for everything that goes wrong.
+// The four clients against the provider double: the same request, the same reply, and the same classification of failures.
 import t from 'tap';
 import { VLMError } from '../../../src/vlm/errors.ts';
-import { makePicture } from '../../support/images.ts';
+import { makeImage } from '../../support/images.ts';
 import { KEYS, startProviderDouble, type Step, type Wire } from '../../support/provider-double.ts';
 import { backendsFor, SIMPLE_REQUEST } from '../../support/models.ts';
 
@@ -10,11 +10,11 @@ const BACKENDS: [Wire, string][] = [
   ['anthropic', 'anthropic.claude-3.5-sonnet'],
   ['google', 'google.gemini-3.5-flash-lite'],
 ];
-/** For what is answered anyway, also by a machine that has just begun to load an SDK. */
+/** Long enough for a slow machine that is loading an SDK. */
 const PATIENCE_MS = 60_000;
-const photo = await makePicture({ width: 64, height: 48 }).png().toBuffer();
-const picture = {
-  label: 'The picture:',
+const photo = await makeImage({ width: 64, height: 48 }).png().toBuffer();
+const image = {
+  label: 'The image:',
   mediaType: 'image/png' as const,
   base64: photo.toString('base64'),
   width: 64,
@@ -23,7 +23,7 @@ const picture = {
 };
 
 for (const [wire, name] of BACKENDS) {
-  t.test(`${wire}: text, picture, conversation, schema and parameters arrive; the reply comes back`, async (t) => {
+  t.test(`${wire}: text, image, conversation, schema and parameters are sent; the reply is parsed`, async (t) => {
     const double = await startProviderDouble(t);
     const [backend] = backendsFor(double.environment(wire), name);
     double.play({ say: { answer: 'yes' }, levels: {} });
@@ -33,7 +33,7 @@ for (const [wire, name] of BACKENDS) {
       { role: 'user', text: 'Again.' },
     ] as const;
     const reply = await backend!.client.generate(
-      { ...SIMPLE_REQUEST, turns, images: [picture], logprobs: backend!.capabilities.logprobs },
+      { ...SIMPLE_REQUEST, turns, images: [image], logprobs: backend!.capabilities.logprobs },
       AbortSignal.timeout(PATIENCE_MS),
     );
     t.match(reply, {
@@ -47,7 +47,7 @@ for (const [wire, name] of BACKENDS) {
       system: 'You answer.',
       maxTokens: 100,
       turns: [
-        { role: 'user', text: /The picture:[\s\S]*First\./ },
+        { role: 'user', text: /The image:[\s\S]*First\./ },
         { role: 'assistant', text: 'Hm.' },
         { role: 'user', text: 'Again.' },
       ],
@@ -77,7 +77,7 @@ for (const [wire, name] of BACKENDS) {
     ['hang-up', { misbehave: 'hang_up' }, 'network'],
     ['50 MB', { misbehave: 'huge' }, 'bad_reply'],
   ];
-  t.test(`${wire}: what goes wrong has one name, is asked once, and never shows the key`, async (t) => {
+  t.test(`${wire}: failures are classified, not retried, and never show the key`, async (t) => {
     const double = await startProviderDouble(t);
     const [backend] = backendsFor(double.environment(wire), name);
     for (const [title, step, kind] of cases) {
@@ -123,7 +123,7 @@ for (const [wire, name] of BACKENDS) {
     }
   });
 
-  t.test(`${wire}: a silent provider and one that dribbles are left when the signal fires`, async (t) => {
+  t.test(`${wire}: a silent and a very slow provider are abandoned when the signal fires`, async (t) => {
     const double = await startProviderDouble(t);
     const [backend] = backendsFor(double.environment(wire), name);
     for (const misbehave of ['never', 'slow_bytes'] as const) {
@@ -142,7 +142,7 @@ for (const [wire, name] of BACKENDS) {
   });
 }
 
-t.test('an answer cut off at the token limit says so', async (t) => {
+t.test('a reply cut off at the token limit is marked incomplete', async (t) => {
   const double = await startProviderDouble(t);
   for (const [wire, name] of BACKENDS) {
     const [backend] = backendsFor(double.environment(wire), name);
@@ -155,7 +155,7 @@ t.test('an answer cut off at the token limit says so', async (t) => {
   }
 });
 
-t.test('a server that speaks like OpenAI needs an address only', async (t) => {
+t.test('an OpenAI-compatible server needs only an address', async (t) => {
   const double = await startProviderDouble(t);
   const [backend] = backendsFor({ IQA_LOCAL_VLM_URL: `${double.url}/v1` }, 'qwen2.5-vl-local');
   double.play({ say: { answer: 'no' } });
@@ -163,7 +163,7 @@ t.test('a server that speaks like OpenAI needs an address only', async (t) => {
   t.equal(double.seen[0]?.model, 'Qwen/Qwen2.5-VL-7B-Instruct');
 });
 
-t.test('redirects are not followed: they could carry the key elsewhere', async (t) => {
+t.test('redirects are not followed: they could send the key elsewhere', async (t) => {
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('openai'), 'openai.gpt-4o');
   double.play({ fail: 302, headers: { location: `${double.url}/v1/chat/completions` } });

@@ -1,4 +1,4 @@
-// p of the five levels: from tokens in all their spellings, from what a model declares, from its level alone.
+// Probabilities of the five levels: from tokens in all spellings, from declared numbers, from the level alone.
 import t from 'tap';
 import type { TokenLogprobs } from '../../../src/vlm/client.ts';
 import {
@@ -67,14 +67,14 @@ t.test('letters: A is Excellent, E is Bad', async (t) => {
     ],
     'final_answer',
   );
-  t.ok(near(mixed, { Good: 0.7, Bad: 0.2, Excellent: 0.1 }), `words beside letters: ${JSON.stringify(mixed)}`);
+  t.ok(near(mixed, { Good: 0.7, Bad: 0.2, Excellent: 0.1 }), `words and letters: ${JSON.stringify(mixed)}`);
   t.ok(
     near(levelsFromLogprobs([spoken('B', { B: 0.5, A: 0.5 })], 'final_answer'), { Good: 0.5, Excellent: 0.5, Bad: 0 }),
     'an answer that is nothing but the letter',
   );
 });
 
-t.test('levels beyond the listed tokens get at most the share of the last one listed', async (t) => {
+t.test('unlisted levels get at most the probability of the last listed token', async (t) => {
   const shares = levelsFromLogprobs(
     [certain('{"final_answer":"'), spoken('Good', { Good: 0.8, Fair: 0.1, nonsense: 0.04 })],
     'final_answer',
@@ -87,7 +87,7 @@ t.test('levels beyond the listed tokens get at most the share of the last one li
   t.ok((shares?.Bad ?? 0) > 0, 'improbable is not impossible');
 });
 
-t.test('what is marked as too improbable to list bounds nothing', async (t) => {
+t.test('tokens marked as too improbable do not bound the others', async (t) => {
   const place = {
     token: 'Good',
     logprob: Math.log(0.9),
@@ -102,7 +102,7 @@ t.test('what is marked as too improbable to list bounds nothing', async (t) => {
   t.ok((shares?.Bad ?? 0) > 0.01 && (shares?.Excellent ?? 0) > 0.01, JSON.stringify(shares));
 });
 
-t.test('a model that thought aloud: the place that counts is that of the answer', async (t) => {
+t.test('with reasoning before the answer, the position in the answer counts', async (t) => {
   const tokens = [
     certain('<think>{"final_answer":"'),
     spoken('Bad', { Bad: 0.9, Poor: 0.1 }),
@@ -115,7 +115,7 @@ t.test('a model that thought aloud: the place that counts is that of the answer'
   t.equal(levelsFromLogprobs(tokens, 'final_answer', 'Excellent'), null, 'no place with this value');
 });
 
-t.test('where the tokens do not tell, there is nothing', async (t) => {
+t.test('null if the tokens do not name a level', async (t) => {
   t.equal(levelsFromLogprobs(null, 'final_answer'), null);
   t.equal(levelsFromLogprobs([], 'final_answer'), null);
   t.equal(levelsFromLogprobs([certain('{"other":"Good"}')], 'final_answer'), null);

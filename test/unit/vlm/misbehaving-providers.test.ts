@@ -1,4 +1,4 @@
-// Providers that behave oddly but within their rules: bare HTTP answers, written by hand from their documentation and independent of the scripted double.
+// Unusual but legal provider behaviour: raw HTTP replies written from the providers' documentation, independent of the provider double.
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -18,7 +18,7 @@ const json =
     response.writeHead(status, { ...JSON_TYPE, ...headers }).end(JSON.stringify(body));
   };
 
-/** A server that gives one answer after the other, whatever it is asked. */
+/** A server that sends these replies in turn. */
 const serve = (t: Test, wire: Wire, ...answers: Answer[]) =>
   startBareServer(t, wire, KEYS[wire], (response, before) => {
     (answers[before] ?? json({}, 418))(response);
@@ -127,7 +127,7 @@ const ENVELOPES: Record<Wire, Answer[]> = {
 };
 
 for (const wire of ['openai', 'anthropic', 'google'] as const) {
-  t.test(`${wire}: fields left out, fields unheard of, text in pieces`, async (t) => {
+  t.test(`${wire}: omitted fields, unknown fields, split text`, async (t) => {
     const { backend } = await serve(t, wire, ...ENVELOPES[wire]);
     for (const [index] of ENVELOPES[wire].entries()) {
       const reply = await backend.client.generate({ ...SIMPLE_REQUEST, logprobs: 5 }, AbortSignal.timeout(20_000));
@@ -139,7 +139,7 @@ for (const wire of ['openai', 'anthropic', 'google'] as const) {
     }
   });
 
-  t.test(`${wire}: chunked in odd places, compressed, and both`, async (t) => {
+  t.test(`${wire}: chunked anywhere, compressed, and both`, async (t) => {
     const whole = Buffer.from(
       JSON.stringify({
         choices: [{ message: { content: SAID } }],
@@ -176,7 +176,7 @@ const CUT: [Wire, unknown][] = [
   ['google', { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
   ['google', { candidates: [{ finishReason: 'MAX_TOKENS', content: {} }] }],
 ];
-t.test('an answer that was cut off before its first word is cut off, not broken', async (t) => {
+t.test('a reply cut off before its first word is truncated, not malformed', async (t) => {
   for (const [wire, body] of CUT) {
     const { backend } = await serve(t, wire, json(body));
     t.match(
@@ -190,7 +190,7 @@ t.test('an answer that was cut off before its first word is cut off, not broken'
 const FAILURES: [Wire, string, Answer, string][] = [
   [
     'openai',
-    'a refusal beside content',
+    'a refusal with content',
     json({ choices: [{ finish_reason: 'stop', message: { content: SAID, refusal: 'No.' } }] }),
     'refusal',
   ],
@@ -284,7 +284,7 @@ const FAILURES: [Wire, string, Answer, string][] = [
   ],
   [
     'openai',
-    'a stream that nobody asked for',
+    'an unrequested stream',
     (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {}\n\n');
     },
@@ -307,7 +307,7 @@ const FAILURES: [Wire, string, Answer, string][] = [
     'network',
   ],
 ];
-t.test('what is no answer has its name', async (t) => {
+t.test('every kind of failure is classified', async (t) => {
   for (const [wire, title, answer, kind] of FAILURES) {
     const { backend, asked } = await serve(t, wire, answer);
     const error: unknown = await backend.client.generate(SIMPLE_REQUEST, AbortSignal.timeout(20_000)).then(
@@ -320,7 +320,7 @@ t.test('what is no answer has its name', async (t) => {
   }
 });
 
-t.test('a date in Retry-After, also one that is over', async (t) => {
+t.test('a date in Retry-After, also one in the past', async (t) => {
   const past = new Date(Date.now() - 60_000).toUTCString();
   const { backend } = await serve(
     t,
@@ -337,7 +337,7 @@ t.test('a date in Retry-After, also one that is over', async (t) => {
   t.match(await failure(), { kind: 'unavailable', retryAfterMs: undefined });
 });
 
-t.test('a wait that stands in the body, as Google asks for one; an empty header asks for none', async (t) => {
+t.test('a retry delay in the body, as Google sends it; an empty header is ignored', async (t) => {
   const quota = {
     error: {
       code: 429,
@@ -356,7 +356,7 @@ t.test('a wait that stands in the body, as Google asks for one; an empty header 
   t.match(await failure(), { kind: 'rate_limited', retryAfterMs: undefined });
 });
 
-t.test('errors in the shapes of small servers are quoted for the log', async (t) => {
+t.test('error bodies of small servers are quoted in the log', async (t) => {
   const { backend } = await serve(
     t,
     'openai',
@@ -374,15 +374,15 @@ t.test('errors in the shapes of small servers are quoted for the log', async (t)
   }
 });
 
-t.test('a call whose cost nobody tells stays spent as dearly as it may have been', async (t) => {
+t.test('a call without reported usage counts at its maximum cost', async (t) => {
   const { backend } = await serve(t, 'openai', json({ choices: [{ message: { content: SAID } }] }));
   const { ask, budget } = sessionFor({ chain: [backend], limits: { max_calls: 9, max_cost_usd: 0.03 } });
   t.match(await ask(20_000), { value: { answer: 'yes' }, model: 'gpt-4o' });
   t.match(budget.usage(), { calls: 1, input_tokens: 0, cost_usd: 0 });
-  await t.rejects(ask(20_000), /could cross the limit of 0.03 USD/);
+  await t.rejects(ask(20_000), /could exceed the limit of 0.03 USD/);
 });
 
-t.test('log-probabilities in odd shapes', async (t) => {
+t.test('malformed log-probabilities', async (t) => {
   const level = (token: string, logprob: number | null, top: unknown) => [
     { token: '{"final_answer":"', logprob: 0, top_logprobs: [] },
     { token, logprob, top_logprobs: top },

@@ -1,4 +1,4 @@
-// configs/model_backends.yaml: interpolated, validated at boot with the path of what is wrong, and what its names mean.
+// configs/model_backends.yaml: interpolation, validation at boot, names and aliases.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -44,7 +44,7 @@ t.test('each role has the settings of the requirements', async (t) => {
       degrade: 'embedded',
     });
   }
-  t.match(models, { reasoning: 'merged', limits: { max_calls: 12 }, pictures: { long_side: 1024 } });
+  t.match(models, { reasoning: 'merged', limits: { max_calls: 12 }, images: { long_side: 1024 } });
 });
 
 t.test('${NAME:-default}', async (t) => {
@@ -59,7 +59,7 @@ t.test('${NAME:-default}', async (t) => {
   });
 });
 
-t.test('what is wrong is said with its path, before anything starts', async (t) => {
+t.test('errors are reported with their path at boot', async (t) => {
   t.throws(() => loadChanged(t, 'temperature: 0.0', 'temperature: hot'), {
     message:
       /^configs\/model_backends\.yaml: Expected a number from 0 to 2 for \/planner\/temperature but received "hot"/,
@@ -75,7 +75,7 @@ t.test('what is wrong is said with its path, before anything starts', async (t) 
     message: /\/backends\/openai\.gpt-6-luna\/aliases/,
   });
   t.throws(() => loadChanged(t, 'degrade: embedded', 'degrade: perhaps'), { message: /\/planner\/degrade/ });
-  t.throws(() => loadChanged(t, 'auto: [openai.gpt-4o', 'auto: [nobody'), { message: /\/auto\/0/ });
+  t.throws(() => loadChanged(t, 'auto: [openai.gpt-4o', 'auto: [unknown'), { message: /\/auto\/0/ });
   t.throws(() => loadConfig({ IQA_BACKEND: 'openai.gpt-9' }), {
     message: /for \/planner\/backend but received "openai\.gpt-9"/,
   });
@@ -111,14 +111,17 @@ t.test('auto is the first provider whose key is set; an empty key counts as unse
   t.equal(auto({ IQA_LOCAL_VLM_URL: 'http://127.0.0.1:8000/v1' }), 'qwen2.5-vl-local');
 });
 
-t.test('names and aliases, whatever their case; clients are created once', async (t) => {
+t.test('names and aliases ignore case; clients are created once', async (t) => {
   const backends = createBackends(loadConfig({ OPENAI_API_KEY: 'k1' }));
   t.equal(backends.resolve('GPT-4o'), backends.resolve('openai.gpt-4o'));
-  t.same(backends.resolve('claude-3.5-sonnet'), { name: 'anthropic.claude-3.5-sonnet', missingSetting: 'ANTHROPIC_API_KEY' });
+  t.same(backends.resolve('claude-3.5-sonnet'), {
+    name: 'anthropic.claude-3.5-sonnet',
+    missingSetting: 'ANTHROPIC_API_KEY',
+  });
   t.equal(backends.resolve('oracle'), null);
 });
 
-t.test('a request chooses among those configured, by name; all others are refused with the list', async (t) => {
+t.test('a request chooses a configured back end by name; others are refused with the list', async (t) => {
   const select = createReasoners(loadConfig({ OPENAI_API_KEY: 'k1' }), registry);
   t.match(select(undefined).identity, { kind: 'vlm', backend: 'openai.gpt-4o' });
   t.match(select('embedded').identity, { kind: 'embedded' });

@@ -1,4 +1,4 @@
-// Validate → retry → fall back: how often a model is asked, what it is told, who is asked next, and what is written down.
+// Validation, retries and fallbacks: how often a model is asked, with what feedback, in which order, and what is recorded.
 import t from 'tap';
 import Type from 'typebox';
 import { loadConfig } from '../../../src/config/config.ts';
@@ -23,7 +23,7 @@ async function prepare(
 }
 
 // Scenario: planner-design / Error Handling Strategy
-t.test('each invalid answer is sent back with exactly what was wrong', async (t) => {
+t.test('each invalid answer is sent back with what was wrong', async (t) => {
   const { double, ask, session, logs } = await prepare(t);
   double.play({ say: { answer: 'perhaps' } }, { say: 'I would say {"answer": "y' }, YES);
   t.match(await ask(), { value: { answer: 'yes' }, backend: 'openai.gpt-4o', model: 'gpt-4o-double' });
@@ -36,7 +36,7 @@ t.test('each invalid answer is sent back with exactly what was wrong', async (t)
     second?.turns.map(({ role }) => role),
     ['user', 'assistant', 'user'],
   );
-  t.equal(second?.turns[1]?.text, '{"answer":"perhaps"}', 'its own words');
+  t.equal(second?.turns[1]?.text, '{"answer":"perhaps"}', 'its own reply');
   t.match(second?.turns[2]?.text, /Expected one of "yes", "no" for \/answer but received "perhaps".*valid JSON only/);
   t.match(third?.turns[2]?.text, /Expected a JSON object but received text without one/);
   t.match(session.failures(), [
@@ -90,38 +90,31 @@ t.test('authentication and bad requests go straight to the fallback', async (t) 
   }
 });
 
-t.test(
-  'transient failures are retried after a wait; so are refusals and cut-off answers, with an explanation',
-  async (t) => {
-    const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 5_000 } });
-    double.play(
-      { fail: 500 },
-      { misbehave: 'hang_up' },
-      { misbehave: 'never' },
-      { speech: { text: '', finish: 'refusal' } },
-      { speech: { text: '{"answer', finish: 'length' } },
-      YES,
-    );
-    t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
-    t.same(
-      session.failures().map(({ error_type }) => error_type),
-      ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error'],
-    );
-    t.match(
-      double.seen[4]?.turns.at(-1)?.text,
-      /The model refused to answer/,
-      'in one turn: there is nothing of its own to quote',
-    );
-    t.match(double.seen[5]?.turns.at(-1)?.text, /cut off at the token limit; answer more briefly/);
-  },
-);
+t.test('transient failures are retried after a wait, refusals and truncated answers with an explanation', async (t) => {
+  const { double, ask, session } = await prepare(t, { role: { retry_attempts: 6, timeout: 5_000 } });
+  double.play(
+    { fail: 500 },
+    { misbehave: 'hang_up' },
+    { misbehave: 'never' },
+    { speech: { text: '', finish: 'refusal' } },
+    { speech: { text: '{"answer', finish: 'length' } },
+    YES,
+  );
+  t.match(await ask(), { backend: 'openai.gpt-4o', value: { answer: 'yes' } });
+  t.same(
+    session.failures().map(({ error_type }) => error_type),
+    ['api_error', 'api_error', 'timeout_error', 'api_error', 'api_error'],
+  );
+  t.match(double.seen[4]?.turns.at(-1)?.text, /The model refused to answer/, 'in one turn: there is no reply to quote');
+  t.match(double.seen[5]?.turns.at(-1)?.text, /cut off at the token limit; answer more briefly/);
+});
 
-t.test('Retry-After is kept, and left to the fallback when there is no time for it', async (t) => {
+t.test('Retry-After is honoured; without time for it the fallback is asked', async (t) => {
   const { double, ask } = await prepare(t);
   double.play({ fail: 429, headers: { 'retry-after-ms': '200' } }, YES);
   const started = performance.now();
   t.match(await ask(), { backend: 'openai.gpt-4o' });
-  t.ok(performance.now() - started >= 200, 'at least what was asked for');
+  t.ok(performance.now() - started >= 200, 'at least the requested wait');
   double.play({ fail: 429, headers: { 'retry-after': '60' } }, YES);
   t.match(await ask(), { backend: 'anthropic.claude-3.5-sonnet' });
 });
@@ -132,7 +125,7 @@ t.test('the first back end leaves time for its fallback', async (t) => {
   t.match(await ask(12_000), { backend: 'anthropic.claude-3.5-sonnet' });
 });
 
-t.test('without any valid answer the failure says what was tried', async (t) => {
+t.test('without a valid answer the failure names the last back end and counts the attempts', async (t) => {
   const { double, ask } = await prepare(t, { role: { retry_attempts: 1 } });
   double.play({ fail: 503 }, { fail: 401 });
   const error = await ask().then(
@@ -149,7 +142,7 @@ t.test('without any valid answer the failure says what was tried', async (t) => 
   await t.rejects(ask(4_000), { code: 'IQA_MODEL_TIMEOUT' });
 });
 
-t.test('a caller who goes away ends it at once, waits included', async (t) => {
+t.test('an abort ends the query immediately, also during a wait', async (t) => {
   const { double, ask } = await prepare(t);
   const controller = new AbortController();
   double.play(() => {
@@ -179,7 +172,7 @@ t.test('no more calls than allowed, retries and fallbacks included', async (t) =
   t.equal(budget.usage().calls, 4);
 });
 
-t.test('no call that could cross the limit of cost; what was spent is told by role', async (t) => {
+t.test('no call that could exceed the cost limit; usage is reported by role', async (t) => {
   const { double, ask, budget } = await prepare(t, { limits: { max_calls: 12, max_cost_usd: 0.03 } }, false);
   double.play({ speech: { text: '{"answer":"yes"}', usage: { input: 2_000, output: 400 } } });
   await ask();
@@ -188,11 +181,11 @@ t.test('no call that could cross the limit of cost; what was spent is told by ro
     cost_usd: 0.009,
     roles: { planner: { calls: 1, input_tokens: 2_000, output_tokens: 400, cost_usd: 0.009 }, executor: { calls: 0 } },
   });
-  await t.rejects(ask(), /could cross the limit of 0.03 USD/);
+  await t.rejects(ask(), /could exceed the limit of 0.03 USD/);
 });
 
 // Scenario: planner-design / Result caching by query and image hash
-t.test('a valid answer is kept: the same question is not asked twice, another one is', async (t) => {
+t.test('a valid answer is cached: the same query is not sent twice, another one is', async (t) => {
   const { double, ask, session, budget } = await prepare(t, { cache: newCache() });
   double.play({ say: 'hm' }, YES, { say: { answer: 'no' } });
   t.match(await ask(), { value: { answer: 'yes' } });
@@ -206,37 +199,34 @@ t.test('a valid answer is kept: the same question is not asked twice, another on
   t.equal(budget.usage().calls, 3);
 });
 
-t.test(
-  'an answer is known again by role, task, prompt, its version, pictures, schema, model and settings',
-  async (t) => {
-    const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
-    const composed = await YES_OR_NO.compose({} as never);
-    const { planner } = loadConfig({}).models;
-    const picture = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
-    const keys = [
-      answerCacheKey('planner', backend!, composed, planner),
-      answerCacheKey('executor', backend!, composed, planner),
-      answerCacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
-      answerCacheKey('planner', { ...backend!, model: 'other' }, composed, planner),
-      answerCacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
-      ...[
-        { task: 'other' },
-        { prompt: 'Other?' },
-        { promptVersion: '2' },
-        { system: 'Other.' },
-        { schema: Type.Object({}) },
-        { images: [picture] },
-        { images: [{ ...picture, key: 'other' }] },
-      ].map((change) => answerCacheKey('planner', backend!, { ...composed, ...change }, planner)),
-    ];
-    t.equal(new Set(keys).size, keys.length, 'each change makes another key');
-    t.equal(
-      answerCacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }),
-      keys[0],
-      'and nothing else does',
-    );
-  },
-);
+t.test('the cache key depends on role, task, prompt, its version, images, schema, model and settings', async (t) => {
+  const [backend] = backendsFor({ OPENAI_API_KEY: 'k' }, 'openai.gpt-4o');
+  const composed = await YES_OR_NO.compose({} as never);
+  const { planner } = loadConfig({}).models;
+  const image = { label: 'x', mediaType: 'image/png' as const, base64: '', width: 1, height: 1, key: 'hash' };
+  const keys = [
+    answerCacheKey('planner', backend!, composed, planner),
+    answerCacheKey('executor', backend!, composed, planner),
+    answerCacheKey('planner', { ...backend!, name: 'other' }, composed, planner),
+    answerCacheKey('planner', { ...backend!, model: 'other' }, composed, planner),
+    answerCacheKey('planner', backend!, composed, { ...planner, temperature: 1 }),
+    ...[
+      { task: 'other' },
+      { prompt: 'Other?' },
+      { promptVersion: '2' },
+      { system: 'Other.' },
+      { schema: Type.Object({}) },
+      { images: [image] },
+      { images: [{ ...image, key: 'other' }] },
+    ].map((change) => answerCacheKey('planner', backend!, { ...composed, ...change }, planner)),
+  ];
+  t.equal(new Set(keys).size, keys.length, 'each change makes another key');
+  t.equal(
+    answerCacheKey('planner', backend!, await YES_OR_NO.compose({} as never), { ...planner, retry_attempts: 1 }),
+    keys[0],
+    'and nothing else does',
+  );
+});
 
 t.test('a model that refuses log-probabilities is asked without them from then on', async (t) => {
   const double = await startProviderDouble(t);
@@ -265,7 +255,7 @@ t.test('a model that refuses log-probabilities is asked without them from then o
   );
 });
 
-t.test('a server without structured output gets the schema in words', async (t) => {
+t.test('a server without structured output gets the schema in the prompt', async (t) => {
   const double = await startProviderDouble(t);
   const [backend] = backendsFor(double.environment('openai'), 'openai.gpt-4o');
   const { ask } = sessionFor({

@@ -1,4 +1,4 @@
-"""Moments of overlapping blocks, as MAD needs them: blocks of 16 × 16 pixels every 4, from means of cells of 4 × 4."""
+"""Moments of overlapping blocks for MAD: 16 × 16 pixels every 4 pixels, from means of 4 × 4 cells."""
 
 import cv2
 import numpy as np
@@ -16,7 +16,7 @@ Cells = NDArray[np.float64]
 
 
 def average_cells(plane: Plane, orders: int) -> Cells:
-    """Means of x, x² .. of each cell, one plane an order. Rows and columns beyond the last whole cell are left out."""
+    """Means of x, x² … of each cell, one plane per order. Incomplete cells at the right and bottom are left out."""
     rows, columns = (side // _CELL for side in plane.shape)
     cells = np.empty((orders, rows, columns))
     for band in split_rows(rows, columns * _CELL**2):
@@ -35,7 +35,7 @@ def central_moments(cells: Cells) -> list[Cells]:
 
 
 def smallest_quarter_variance(cells: Cells) -> Cells:
-    """The variance of that quarter of a block which has the least: an edge hides little of what lies beside it."""
+    """The smallest variance of a block's four quarters: an edge does not mask errors beside it."""
     half = _SIDE // 2
     variance = _around_mean([_average(plane, half) for plane in cells])[1]
     quarters = [variance[down or None :, across or None :] for down in (0, half) for across in (0, half)]
@@ -48,7 +48,7 @@ def mean_of_squares(plane: Plane) -> Cells:
 
 
 def _average(plane: Cells, side: int) -> Cells:
-    """Over side × side cells, wherever all lie inside."""
+    """Means over side × side cells that lie inside."""
     rows, columns = (length - side + 1 for length in plane.shape)
     mean = cv2.boxFilter(plane, cv2.CV_64F, (side, side), anchor=(0, 0))
     return np.asarray(mean[:rows, :columns], np.float64)

@@ -1,7 +1,7 @@
-"""Haar wavelets at every pixel, as HaarPSI takes them: differences of the sums over two halves of a square block.
+"""Haar wavelets at every pixel for HaarPSI: differences of the sums over two halves of a square block.
 
-A band of the image is one long array, its rows framed by zeros and put one after the other: a pixel's neighbour to
-the right is one place on, the one below it a stride on, and every step is one addition of two shifted views.
+A band of the image is one long array of rows with a border of zeros: the pixel to the right is one element further,
+the one below one stride, and every step is one addition of two shifted views.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from ...imaging.image import Plane
 
 Flat = NDArray[np.float32]
 
-# The largest block has 8 × 8 pixels; it begins 3 before its own pixel and ends 4 after it.
+# The largest block has 8 × 8 pixels: from 3 before its pixel to 4 after it.
 _BEFORE, _AFTER = 3, 4
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows of one band, of so many in all."""
+    """The rows of one band, and the size of the whole plane."""
 
     rows: slice
     height: int
@@ -32,7 +32,7 @@ class Frame:
 
     @property
     def around(self) -> slice:
-        """With the rows above and below that its blocks reach into."""
+        """The band's rows with those above and below that its blocks need."""
         return slice(max(0, self.rows.start - _BEFORE), min(self.height, self.rows.stop + _AFTER))
 
     @property
@@ -40,18 +40,18 @@ class Frame:
         return int(self.rows.stop - self.rows.start)
 
     def align(self, blocks: Flat, side: int) -> Flat:
-        """From values at the blocks' first pixels to values at the pixels of the band, row after row."""
+        """Shifts values from the blocks' first pixels to the pixels of the band."""
         start = (_BEFORE + 1 - side // 2) * (self.stride + 1)
         return blocks[start : start + self.count * self.stride - _BEFORE - _AFTER]
 
     def unfold(self, values: Flat) -> Plane:
-        """Without the frame."""
+        """As a plane, without the border."""
         whole = np.lib.stride_tricks.as_strided(values, (self.count, self.width), (4 * self.stride, 4))
         return np.asarray(whole, np.float32)
 
 
 def frame_channels(bgr: NDArray[np.float32], weights: NDArray[np.float32], frame: Frame) -> tuple[Flat, ...]:
-    """Three weighted sums of blue, green and red of the rows around the band, each as one framed array."""
+    """Three weighted sums of B, G and R of the rows around the band, each as one array with border."""
     framed = np.zeros((len(weights), _BEFORE + frame.count + _AFTER, frame.stride), np.float32)
     first = frame.around.start - frame.rows.start + _BEFORE
     cv2.split(cv2.transform(bgr, weights), list(framed[:, first : first + len(bgr), _BEFORE:-_AFTER]))

@@ -1,4 +1,4 @@
-"""How much information each place of a band carries, in the model of IW-SSIM: a scale mixture seen with noise."""
+"""Information content of each pixel of a band in the model of IW-SSIM: a Gaussian scale mixture with noise."""
 
 import cv2
 import numpy as np
@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from ...imaging.image import Plane
 from ...imaging.tiling import split_rows
 
-# Of the eye, in the model of the paper.
+# Variance of the visual noise in the paper's model.
 _NOISE = 0.4
 _TINY = np.float32(1e-12)
 
 
 def find_information(image: Plane, reference: Plane, parent: Plane | None, margin: int) -> Plane:
-    """In bits, without the margin of so many pixels on each side."""
+    """In bits, without a margin on each side."""
     gain, residual = _estimate_channel(image, reference)
     coarse = None if parent is None else _enlarge(parent)[: reference.shape[0], : reference.shape[1]]
     eigenvalues, vectors = np.linalg.eigh(_covariance(reference, coarse))
@@ -53,7 +53,7 @@ def _average(plane: Plane) -> Plane:
 
 
 def _covariance(reference: Plane, coarse: Plane | None) -> NDArray[np.float64]:
-    """Of each pixel's neighbourhood. In float32 a few rows at a time, added up in float64."""
+    """Covariance of the neighbourhoods. In float32 a few rows at a time, summed in float64."""
     height, width = reference.shape
     total: NDArray[np.float64] = np.zeros(())
     for rows in split_rows(height - 2, width):
@@ -63,7 +63,7 @@ def _covariance(reference: Plane, coarse: Plane | None) -> NDArray[np.float64]:
 
 
 def _neighbours(reference: Plane, coarse: Plane | None, rows: slice, columns: slice) -> Plane:
-    """The nine pixels around each, and what the coarser band says of it: one row each."""
+    """The 3 × 3 neighbourhood and the parent in the coarser band, one row each."""
     parts = [
         reference[rows.start + down : rows.stop + down, columns.start + across : columns.stop + across].ravel()
         for down in (-1, 0, 1)
@@ -73,7 +73,7 @@ def _neighbours(reference: Plane, coarse: Plane | None, rows: slice, columns: sl
 
 
 def _enlarge(plane: Plane) -> Plane:
-    """To twice the size as the authors do: four times, continued by a straight line, and every second pixel."""
+    """To twice the size as the authors do: to four times with linear extrapolation, then every second pixel."""
     height, width = plane.shape
     inner = cv2.resize(plane, (4 * width - 3, 4 * height - 3), interpolation=cv2.INTER_LINEAR)
     large = np.empty((4 * height - 1, 4 * width - 1), np.float32)

@@ -1,4 +1,4 @@
-"""Natural-scene statistics that NIQE and BRISQUE share: normalised luma, neighbour products, fitted distributions."""
+"""Natural-scene statistics for NIQE and BRISQUE: normalised luma, neighbour products, fitted distributions."""
 
 import math
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def normalise(luma: Plane, border: int) -> Plane:
 
 
 def _normalise_band(padded: Plane, out: Plane) -> None:
-    # Around mid-grey the squares are four times smaller, and so is what float32 loses in E[x²] - μ².
+    # Around mid-gray the squares, and with them float32 errors of E[x²] - μ², are four times smaller.
     padded -= 128
     mean = _filter(padded)
     np.subtract(padded[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS], mean, out=out)
@@ -44,7 +44,7 @@ def _normalise_band(padded: Plane, out: Plane) -> None:
 def neighbour_products(mscn: Plane, above: Plane, block_width: int) -> Iterator[Plane]:
     """Products with the left, upper, upper left and upper right neighbour, wrapping around inside each block.
 
-    `above` is the row over the first; every block is `block_width` columns wide. The products share one array.
+    `above`: the row above the first; `block_width`: columns per block. The products share one array.
     """
     product, left, right = np.empty_like(mscn), _shift(mscn, block_width, 1), _shift(mscn, block_width, -1)
     yield np.multiply(mscn, left, out=product)
@@ -60,7 +60,7 @@ def neighbour_products(mscn: Plane, above: Plane, block_width: int) -> Iterator[
 
 
 def _shift(rows: Plane, block_width: int, step: int) -> Plane:
-    """Each block's columns turned by one."""
+    """Each block's columns rotated by one."""
     result = np.empty_like(rows)
     if step > 0:
         result[:, 1:] = rows[:, :-1]
@@ -87,13 +87,13 @@ class AsymmetricFit:
 def sum_sides(values: Plane, block_width: int) -> NDArray[np.float64]:
     """For each block: number of values, of negative and of positive ones, Σ|x|, Σx², Σx² of the negative ones.
 
-    Sums of several bands of a block can be added up.
+    Sums of several bands of a block can be added.
     """
     size = np.abs(values)
     below = np.less(values, 0)
     absolute = _sum_blocks(size, block_width, cv2.REDUCE_SUM)
     square = _sum_blocks(size, block_width, cv2.REDUCE_SUM2)
-    # |x| - x is -2x where x is negative, and 0 elsewhere: far faster than picking the negative ones.
+    # |x| - x is -2x where x is negative, and 0 elsewhere: far faster than indexing.
     size -= values
     left_square = _sum_blocks(size, block_width, cv2.REDUCE_SUM2) / 4
     left_count, right_count = _count_blocks(below, block_width), _count_blocks(np.greater(values, 0), block_width)
@@ -102,7 +102,7 @@ def sum_sides(values: Plane, block_width: int) -> NDArray[np.float64]:
 
 
 def fit_asymmetric(sums: NDArray[np.float64]) -> AsymmetricFit:
-    """Moment matching of Lasmar et al. 2009, from `sum_sides`. A block without one of the signs gives NaN."""
+    """Moment matching of Lasmar et al. 2009, from `sum_sides`. NaN for a block without both signs."""
     count, left_count, right_count, absolute, square, left_square = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.sqrt(left_square / left_count)
@@ -138,7 +138,7 @@ def halve_bicubic(plane: Plane) -> Plane:
     padded = np.asarray(cv2.copyMakeBorder(plane, 3, below, 0, 0, cv2.BORDER_REFLECT), np.float32)
     for band in split_rows(height, 2 * width):
         rows = _decimate_rows(padded[2 * band.start : 2 * band.stop + 6])
-        # The columns' filter is computed everywhere and used at every second place: still faster than turning the rows.
+        # The columns are filtered everywhere and used at every second place: still faster than a transposition.
         wide = cv2.copyMakeBorder(rows, 0, 0, 3, 4, cv2.BORDER_REFLECT)
         result[band] = cv2.filter2D(wide, -1, _BICUBIC_TAPS, anchor=(3, 0))[:, 3 : 3 + 2 * width : 2]
     return result
@@ -161,13 +161,13 @@ def _filter(padded: Plane) -> Plane:
 
 
 def _sum_blocks(values: Plane, block_width: int, kind: int) -> Vector:
-    """Of x or x²: down the columns first, by OpenCV's kind of reduction."""
+    """Block sums of x or x²: down the columns first, with cv2.reduce."""
     columns = np.asarray(cv2.reduce(values, 0, kind))
     return np.asarray(columns.reshape(-1, block_width).sum(axis=1, dtype=np.float64))
 
 
 def _count_blocks(mask: NDArray[np.bool_], block_width: int) -> Vector:
-    """Adds bytes, 255 rows at a time so that none overflows: many times faster than widening each."""
+    """Adds bytes, at most 255 rows at a time against overflow: many times faster than widening them."""
     total = np.zeros(mask.shape[1] // block_width)
     for top in range(0, mask.shape[0], 255):
         columns = np.add.reduce(mask[top : top + 255].view(np.uint8), axis=0, dtype=np.uint8)
@@ -178,7 +178,7 @@ def _count_blocks(mask: NDArray[np.bool_], block_width: int) -> Vector:
 def _gaussian_kernel() -> NDArray[np.float32]:
     """Rounded to multiples of 2⁻¹⁶ that add up to 1, so that in float32 a flat area equals its own mean exactly.
 
-    Otherwise rounding errors alone would decide on which side of zero its coefficients are counted.
+    Otherwise rounding errors would decide the sign of its coefficients.
     """
     steps = np.round(cv2.getGaussianKernel(2 * _RADIUS + 1, 7 / 6, cv2.CV_64F) * 2**16)
     steps[_RADIUS] += 2**16 - steps.sum()
@@ -190,7 +190,7 @@ _KERNEL = _gaussian_kernel()
 # Keys' cubic (a = -1/2) at 1.75, 1.25, 0.75 and 0.25 pixels of the small image, halved.
 _BICUBIC = np.array([-3, -9, 29, 111], np.float32) / 256
 _BICUBIC_TAPS = np.concatenate([_BICUBIC, _BICUBIC[::-1]])[None]
-# The shapes that a fit chooses from: 0.2, 0.201 .. 10 as in the authors' code, and NaN for blocks without statistics.
+# Candidate shapes: 0.2, 0.201 … 10 as in the authors' code, and NaN for blocks without statistics.
 _ALPHAS = [step / 1000 for step in range(200, 10_001)]
 _GAMMAS = np.array([[math.gamma(order / alpha) for order in (1, 2, 3)] for alpha in _ALPHAS]).T
 _MOMENTS = _GAMMAS[1] ** 2 / (_GAMMAS[0] * _GAMMAS[2])

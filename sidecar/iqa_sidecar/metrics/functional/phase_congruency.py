@@ -1,4 +1,8 @@
-"""Phase congruency after Kovesi, with the constants of FSIM: where waves of all lengths agree, there is a feature."""
+"""Phase congruency with the constants of FSIM: high where waves of all lengths are in phase.
+
+References:
+    P. Kovesi, "Image features from phase congruency", Videre: Journal of Computer Vision Research, 1999.
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,24 +17,24 @@ from ...imaging.image import Plane
 
 _SCALES = 4
 _ORIENTATIONS = 4
-# Pixels; each scale doubles it.
+# Pixels; doubled for each scale.
 _SHORTEST_WAVE = 6
 _RADIAL_SPREAD = 0.55
 _ANGULAR_SPREAD = math.pi / _ORIENTATIONS / 1.2
-# Noise is what exceeds its mean by this many deviations no more; 1.7 is the published code's empirical divisor.
+# Deviations above the mean that still count as noise; 1.7 is the published code's empirical divisor.
 _NOISE_FACTOR = (math.sqrt(math.pi / 2) + 2 * math.sqrt(2 - math.pi / 2)) / 1.7
 _EPSILON = np.float32(1e-4)
-# A bank takes 48 bytes a pixel; larger ones (ribbons, which nothing has shrunk) are made anew.
+# A bank takes 48 bytes per pixel; larger ones (of long narrow images, which are not shrunk) are not cached.
 _LARGEST_KEPT = 350_000
-# What is computed for each pixel, in bands that stay in the processor's cache.
+# Rows per band, to fit into the processor's cache.
 _BAND_ROWS = 64
 _BAND_PLANES = 2 * _SCALES + 6
 
 
 def phase_congruency(plane: Plane) -> Plane:
-    """0..1 for each pixel; 0 where there is nothing at all."""
+    """0..1 for each pixel; 0 in flat areas."""
     bank = _bank(plane.shape)
-    # The filters ignore the mean; without it, a flat image is exactly zero.
+    # The filters ignore the mean; subtracting it makes a flat image exactly zero.
     spectrum = _as_complex(cv2.dft(plane - plane.flat[0], flags=cv2.DFT_COMPLEX_OUTPUT))
     energy, amplitude = np.zeros_like(plane), np.zeros_like(plane)
     responses = np.empty((_SCALES, *plane.shape, 2), np.float32)
@@ -48,10 +52,10 @@ def phase_congruency(plane: Plane) -> Plane:
 class _Bank:
     """Log-Gabor filters, each the product of a radial and an angular part."""
 
-    # Twice each, for the real and for the imaginary part, and over the number of pixels, as an inverse transform needs.
+    # Each twice (real and imaginary part), divided by the number of pixels for the inverse transform.
     radial: list[Plane]
     angular: list[Plane]
-    # For each orientation: energy of the noise in all scales together, from the median power in the finest.
+    # Per orientation: noise energy of all scales, from the median power in the finest.
     noise_gain: list[float]
 
 
@@ -99,11 +103,11 @@ def _add_band(responses: Plane, threshold: np.float32, work: Plane, energy: Plan
 
 
 def _median_power(response: Plane) -> float:
-    """The mean of the two in the middle when there is an even number."""
+    """Median; the mean of the two middle values if their number is even."""
     squares = response * response
     values = (squares[..., 0] + squares[..., 1]).ravel()
     middle = values.size // 2
-    # A sample says between which values the middle surely lies: few are left to sort.
+    # A sample gives bounds of the median, so that few values are left to sort.
     sample = np.sort(values[:: max(1, values.size // 4096)])
     low, high = sample[len(sample) * 9 // 20], sample[len(sample) * 11 // 20]
     below = int(np.count_nonzero(values < low))
@@ -164,6 +168,6 @@ def _noise_gain(radial: list[NDArray[np.float64]], angular: NDArray[np.float64])
 
 
 def _frequencies(length: int) -> NDArray[np.float64]:
-    """Cycles a pixel in the order of a transform; the published code stretches odd lengths to ±1/2."""
+    """Cycles per pixel in the order of a transform; the published code stretches odd lengths to ±1/2."""
     steps = np.fft.ifftshift(np.arange(length) - length // 2)
     return np.asarray(steps / (length - 1 if length % 2 and length > 1 else length))

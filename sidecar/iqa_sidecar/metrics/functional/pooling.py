@@ -1,4 +1,4 @@
-"""From a local map to one value: inside the region asked for, or everywhere."""
+"""Pools a local map to one value, inside the region or over the whole image."""
 
 import cv2
 import numpy as np
@@ -8,7 +8,7 @@ from ..tool import Result, ToolError
 
 
 def inside(pair: Pair, plane: Plane, factor: int = 1, margin: int = 0) -> Plane:
-    """The part of a map whose pixels lie in the pair's box. Pixel i of the map stands at i · factor + margin."""
+    """The part of a map whose pixels lie in the pair's box. Pixel i of the map is at i · factor + margin."""
     if pair.box is None:
         return plane
     x, y, width, height = pair.box
@@ -30,12 +30,12 @@ def mean_of(plane: Plane) -> float:
 
 
 def total_of(plane: Plane) -> float:
-    """Summed in float64, and not by cv2.sumElems, whose last bit depends on where the array lies in memory."""
+    """In float64. Not cv2.sumElems, whose last bit depends on the memory alignment."""
     return float(np.sum(cv2.reduce(plane, 0, cv2.REDUCE_SUM, dtype=cv2.CV_64F)))
 
 
 def variance_of(plane: Plane) -> float:
-    """Over n, in float64 and half of cv2.meanStdDev's time. Meant for values around 0: zeros give exactly 0."""
+    """Over n, in float64 and half of cv2.meanStdDev's time. For values around 0: zeros give exactly 0."""
     mean, square = (
         float(np.sum(cv2.reduce(plane, 0, kind, dtype=cv2.CV_64F))) / plane.size
         for kind in (cv2.REDUCE_SUM, cv2.REDUCE_SUM2)
@@ -44,7 +44,7 @@ def variance_of(plane: Plane) -> float:
 
 
 def weighted_mean(pair: Pair, local: Plane, weight: Plane, factor: int, wants_map: bool) -> Result:
-    """Σ local · weight / Σ weight; the plain mean where nothing has any weight, as in two flat images."""
+    """Σ local · weight / Σ weight; the plain mean if all weights are 0, as in two flat images."""
     local, weight = inside(pair, local, factor), inside(pair, weight, factor)
     total = total_of(weight)
     value = total_of(local * weight) / total if total > 0 else mean_of(local)

@@ -11,7 +11,7 @@ Matrix = NDArray[np.float32]
 # Neighbouring outputs, the first input they need, and the matrix from the inputs that begin there.
 Group = tuple[slice, int, Matrix]
 
-# Outputs computed by one small matrix product: more waste multiplications by zero, fewer waste calls.
+# Outputs per matrix product: more would multiply more zeros, fewer would need more calls.
 _GROUP = 4
 _GROUPS_AT_ONCE = 4
 
@@ -24,7 +24,7 @@ class Taps:
     weights: Matrix
 
     def rows(self, chosen: slice | NDArray[np.intp], first: int, stop: int) -> Matrix:
-        """As a matrix: some outputs from the inputs first..stop-1, which must be all they need."""
+        """As a matrix: some outputs from the inputs first..stop-1, which must include all that they need."""
         indices, weights = self.indices[chosen] - first, self.weights[chosen]
         matrix = np.zeros((len(indices), stop - first), np.float32)
         np.add.at(matrix, (np.arange(len(indices))[:, None], indices), weights)
@@ -41,7 +41,7 @@ def find_taps(source: int, target: int) -> Taps:
     weights = np.maximum(0, 1 - np.abs(indices - centres[:, None]) / stretch)
     weights /= weights.sum(axis=1, keepdims=True)
     used = weights.any(axis=0)
-    # Mirrored with the edge pixel repeated; as often as needed when the source is smaller than the kernel.
+    # Mirrored with the edge pixel repeated; several times if the source is smaller than the kernel.
     indices = indices % (2 * source)
     indices = np.where(indices < source, indices, 2 * source - 1 - indices)
     return Taps(indices[:, used], weights[:, used].astype(np.float32))
@@ -49,7 +49,7 @@ def find_taps(source: int, target: int) -> Taps:
 
 def resample(pixels: NDArray[np.uint8], height: int, width: int) -> Matrix:
     """Three planes of height × width, without rounding to integers."""
-    # Turned over for the columns: products with whole rows are several times faster, and the channels come apart.
+    # Transposed for the columns: products with whole rows are several times faster, and this separates the channels.
     columns = turn(_resample_rows(pixels, height)).reshape(pixels.shape[1], -1)
     return turn(combine_rows(find_groups(pixels.shape[1], width), columns, width)).reshape(3, height, width)
 
@@ -72,7 +72,7 @@ def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:
     spans = [_span(groups[start : start + _GROUPS_AT_ONCE]) for start in range(0, len(groups), _GROUPS_AT_ONCE)]
     work = np.empty((max(stop - first for first, stop in spans), flat.shape[1]), np.float32)
     for index, (top, bottom) in enumerate(spans):
-        # Neighbouring groups need many of the same rows, which are converted once for both.
+        # Neighbouring groups share many rows, which are converted once.
         values = work[: bottom - top]
         np.copyto(values, flat[top:bottom])
         for chosen, first, matrix in groups[index * _GROUPS_AT_ONCE : (index + 1) * _GROUPS_AT_ONCE]:
@@ -81,7 +81,7 @@ def _resample_rows(pixels: NDArray[np.uint8], height: int) -> Matrix:
 
 
 def _span(groups: list[Group]) -> tuple[int, int]:
-    """The inputs that they need together."""
+    """The range of inputs that a group needs."""
     return min(first for _chosen, first, _matrix in groups), max(first + matrix.shape[1] for _, first, matrix in groups)
 
 
@@ -89,7 +89,7 @@ def _span(groups: list[Group]) -> tuple[int, int]:
 def find_groups(source: int, target: int) -> list[Group]:
     taps = find_taps(source, target)
     groups = []
-    # Enlarged, many outputs need the same few inputs.
+    # When enlarging, many outputs need the same few inputs.
     step = _GROUP * max(1, target // source)
     for start in range(0, target, step):
         chosen = slice(start, start + step)
@@ -99,7 +99,7 @@ def find_groups(source: int, target: int) -> list[Group]:
 
 
 def group_rows(matrix: Matrix) -> list[Group]:
-    """The same of a matrix that is nearly empty but for a band along its diagonal."""
+    """The same for a matrix that is zero except for a band along its diagonal."""
     groups = []
     for start in range(0, len(matrix), _GROUP):
         part = matrix[start : start + _GROUP]

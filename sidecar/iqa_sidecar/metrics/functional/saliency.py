@@ -1,4 +1,9 @@
-"""SDSP of Zhang, Gu and Li 2013: where people look first, by band-pass contrast, nearness to the centre, colour."""
+"""SDSP saliency: band-pass contrast, distance from the centre and colour.
+
+References:
+    L. Zhang, Z. Gu, H. Li, "SDSP: a novel saliency detection method by combining simple priors", IEEE ICIP, 2013.
+    https://doi.org/10.1109/ICIP.2013.6738036
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,13 +15,13 @@ from numpy.typing import NDArray
 from ...imaging.image import Plane
 from .resampling import Group, Matrix, Taps, combine_rows, find_groups, find_taps, group_rows, resample, turn
 
-# The side that every image is resized to, whatever its shape.
+# Every image is resized to a square of this side.
 _SIDE = 256
 _CENTRE_FREQUENCY = 0.021
 _BANDWIDTH = 1.34
 _CENTRE_RADIUS = 145.0
 _COLOUR_SPREAD = 0.001
-# Linear sRGB to X, Y, Z over the white of D50, as the published code has it, from blue, green and red.
+# Linear sRGB (B, G, R) to X, Y, Z relative to D50 white, as in the published code.
 _XYZ = np.array(
     [[0.1804375, 0.3575761, 0.4124564], [0.0721750, 0.7151522, 0.2126729], [0.9503041, 0.1191920, 0.0193339]]
 )
@@ -25,7 +30,7 @@ _XYZ_OVER_WHITE = (_XYZ / np.array([[0.9642], [1.0], [0.8251]])).astype(np.float
 
 def find_saliency(bgr: NDArray[np.uint8], factor: int) -> Plane:
     """0..1 for each block of factor × factor pixels; all zero for a flat image."""
-    # Rounded, or what float32 loses of a flat image would be stretched to a full map.
+    # Rounded, because float32 errors of a flat image would be stretched to a full map.
     planes = np.rint(resample(bgr, _SIDE, _SIDE) * np.float32(4096)) / np.float32(4096)
     lab = _to_lab(planes)
     saliency = _band_contrast(lab)
@@ -45,7 +50,7 @@ def _to_lab(planes: Matrix) -> Matrix:
 
 
 def _power(values: Matrix, exponent: float) -> Matrix:
-    """Of values that are not negative; several times faster than np.power."""
+    """For values ≥ 0; several times faster than np.power."""
     with np.errstate(divide="ignore"):
         result = np.log(values)
     result *= np.float32(exponent)
@@ -53,9 +58,9 @@ def _power(values: Matrix, exponent: float) -> Matrix:
 
 
 def _band_contrast(lab: Matrix) -> Plane:
-    # The band leaves out the mean; without it, a flat plane is exactly zero.
+    # The filter ignores the mean; subtracting it makes a flat plane exactly zero.
     light, first, second = lab - lab[:, :1, :1]
-    # The filter is real and symmetric: of two planes that are one complex image, each is filtered for itself.
+    # The filter is real and symmetric, so that two planes can be filtered as one complex image.
     energy = _band_energy(np.asarray(cv2.merge([light, first]), np.float32))
     energy += _band_energy(np.asarray(cv2.merge([second, np.zeros_like(second)]), np.float32))
     return np.asarray(cv2.sqrt(energy), np.float32)
@@ -71,26 +76,26 @@ def _band_energy(planes: Matrix) -> Plane:
 
 @lru_cache(maxsize=1)
 def _band() -> Plane:
-    """Log-Gabor, without the corners beyond half a cycle a pixel."""
+    """Log-Gabor, zero in the corners beyond half a cycle per pixel."""
     across, down = np.fft.fftfreq(_SIDE)[None, :], np.fft.fftfreq(_SIDE)[:, None]
     radius = np.hypot(across, down)
     radius[0, 0] = 1
     band = np.exp(-(np.log(radius / _CENTRE_FREQUENCY) ** 2) / (2 * _BANDWIDTH**2))
     band[across**2 + down**2 > 0.25] = 0
     band[0, 0] = 0
-    # Twice, for the real and for the imaginary part.
+    # Twice: real and imaginary part.
     return np.repeat(band.astype(np.float32)[..., None], 2, axis=2)
 
 
 @lru_cache(maxsize=1)
 def _centre_prior() -> Plane:
-    # The published code counts pixels from 1 and takes 128 for the middle.
+    # The published code counts pixels from 1 and uses 128 as the middle.
     squares = (np.arange(1, _SIDE + 1) - _SIDE / 2) ** 2
     return np.exp(-(squares[:, None] + squares) / _CENTRE_RADIUS**2).astype(np.float32)
 
 
 def _colour_prior(first: Plane, second: Plane) -> Plane:
-    """Low only where both chroma planes are at their lowest. Without chroma it says nothing, and is 1."""
+    """Low only where both chroma planes are lowest; 1 everywhere without chroma."""
     distance = np.zeros_like(first)
     for plane in (first, second):
         lowest, highest = plane.min(), plane.max()
@@ -103,9 +108,9 @@ def _colour_prior(first: Plane, second: Plane) -> Plane:
 
 
 def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
-    """Resized to the image, stretched to 0..1 there, then shrunk by block means as the image itself is.
+    """Resized to the image, stretched to 0..1 there, then shrunk by block means like the image.
 
-    All three are linear: they are one product of matrices, and the image-sized map is never made.
+    All three steps are linear: they are one matrix product, without a map of the image's size.
     """
     lowest, highest = _find_extremes(small, height, width)
     if not highest > lowest:
@@ -113,7 +118,7 @@ def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
     rows, columns = _averaged_taps(height, factor), _averaged_taps(width, factor)
     tall = combine_rows(rows.groups, small, len(rows.sums))
     result = turn(combine_rows(columns.groups, turn(tall), len(columns.sums)))
-    # Blocks over the edge average zeros too, so less than the lowest is subtracted there: its sum of weights.
+    # Blocks over the edge include zeros, so the minimum is subtracted with their sum of weights.
     result -= np.outer(rows.sums, columns.sums * np.float32(lowest))
     result *= np.float32(1 / (highest - lowest))
     return result
@@ -122,13 +127,13 @@ def _spread(small: Plane, height: int, width: int, factor: int) -> Plane:
 @dataclass(frozen=True, slots=True)
 class _AveragedTaps:
     groups: list[Group]
-    # Of each output's weights.
+    # Sums of each output's weights.
     sums: NDArray[np.float32]
 
 
 @lru_cache(maxsize=8)
 def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
-    """Resizing from 256 to `length`, then block means; see reduction.block_means for where blocks begin."""
+    """Resizing from 256 to `length`, then block means; see downsampling.block_means for where blocks begin."""
     taps = find_taps(_SIDE, length)
     matrix = np.zeros((-(-length // factor), _SIDE), np.float32)
     blocks = (np.arange(length) + (factor - 1) // 2) // factor
@@ -138,7 +143,7 @@ def _averaged_taps(length: int, factor: int) -> _AveragedTaps:
 
 
 def _find_extremes(small: Plane, height: int, width: int) -> tuple[float, float]:
-    """Of the map resized to the image."""
+    """Minimum and maximum of the map resized to the image."""
     tall = combine_rows(find_groups(_SIDE, height), small, height)
     columns = find_taps(_SIDE, width)
     return -_highest(-tall, columns), _highest(tall, columns)

@@ -1,4 +1,4 @@
-"""What several full-reference metrics compute for every pixel: gradients, and the ratio that compares two values."""
+"""Per-pixel parts of several full-reference metrics: gradients, and the similarity ratio of two values."""
 
 import math
 
@@ -35,9 +35,9 @@ def similarity(first: Plane, second: Plane, constant: float) -> Plane:
 
 
 def similarity_of_squares(first: Plane, second: Plane, constant: float) -> Plane:
-    """The same of values that are not negative, from their squares."""
+    """The same for values ≥ 0, from their squares."""
     result = first * second
-    # Rounded as numpy's is, in half the time.
+    # Rounds like numpy in half the time.
     cv2.sqrt(result, result)
     result *= 2
     result += np.float32(constant)
@@ -48,7 +48,7 @@ def similarity_of_squares(first: Plane, second: Plane, constant: float) -> Plane
 
 
 def missing_of_squares(first: Plane, second: Plane, constant: float, missing: Plane) -> None:
-    """What the same similarity lacks to 1, (a - b)² / (a² + b² + c), from a² and b²; 0 where they are equal."""
+    """1 - similarity = (a - b)² / (a² + b² + c), from a² and b²; exactly 0 where they are equal."""
     squares = first + second
     first *= second
     cv2.sqrt(first, first)
@@ -59,14 +59,14 @@ def missing_of_squares(first: Plane, second: Plane, constant: float, missing: Pl
 
 
 def gradient_energy(plane: Plane, kernel: Kernel, rows: slice | None = None) -> Plane:
-    """Square of the gradient, zeros outside the image as Matlab's conv2 has them; of some rows, or all."""
+    """Squared gradient magnitude, with zeros outside the image as in Matlab's conv2; of some rows, or all."""
     top, bottom = (0, len(plane)) if rows is None else (rows.start, rows.stop)
     first = max(0, top - 1)
     around = plane[first : bottom + 1]
     difference, smooth = kernel
     across, down = _filter(around, difference, smooth), _filter(around, smooth, difference)
     across, down = across[top - first : bottom - first], down[top - first : bottom - first]
-    # Not cv2.magnitude: its last bit depends on where the array lies in memory.
+    # Not cv2.magnitude: its last bit depends on the memory alignment.
     across *= across
     down *= down
     across += down

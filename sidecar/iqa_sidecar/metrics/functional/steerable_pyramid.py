@@ -1,4 +1,9 @@
-"""Simoncelli and Freeman's steerable pyramid in the pixel domain, as far as VIF needs it: two of six orientations."""
+"""Steerable pyramid in the pixel domain, with the two of six orientations that VIF needs.
+
+References:
+    E. P. Simoncelli, W. T. Freeman, "The steerable pyramid: a flexible architecture for multi-scale derivative
+    computation", IEEE ICIP, 1995. https://doi.org/10.1109/ICIP.1995.537667
+"""
 
 from collections.abc import Iterator
 
@@ -23,13 +28,13 @@ def _filter(plane: Plane, kernel: NDArray[np.float32]) -> Plane:
 
 
 def _mirror(quarter: list[list[float]]) -> NDArray[np.float32]:
-    """Symmetric both ways around the last row and column."""
+    """Expands the upper left quarter of a symmetric filter."""
     part = np.array(quarter)
     upper = np.hstack([part, part[:, -2::-1]])
     return np.vstack([upper, upper[-2::-1]]).astype(np.float32)
 
 
-# The toolbox's "sp5" filters; the upper left quarter says all. Figures as pyrtools 1.1 (MIT) distributes them.
+# The upper left quarter of the symmetric "sp5" filters, as distributed with pyrtools 1.1 (MIT).
 _FIRST_LOW = _mirror(
     [
         [0.00341614, -0.01551246, -0.03848215],

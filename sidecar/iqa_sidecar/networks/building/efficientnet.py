@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as a graph: an image in, means and deviations of its layers out, everywhere and in the centre."""
+"""EfficientNet-Lite0 as an ONNX graph: an image in, means and deviations of its layers out, also of the centre."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from .graph import Graph
 from .unpickling import Tensors
 
-# Channels of the blocks' outputs and of the last convolution, the head; each gives a mean and a deviation.
+# Channels of the blocks' outputs and of the head; each gives a mean and a deviation.
 CHANNELS = (16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320, 1280)
-# The first block of each stage that halves the image, and the blocks whose input is added to their output.
+# Blocks that halve the image, and blocks with a residual connection.
 _STRIDED = (1, 3, 5, 11)
 _RESIDUAL = (2, 4, 6, 7, 9, 10, 12, 13, 14)
 _BLOCKS = len(CHANNELS) - 1
 _EPSILON = 1e-3
-# One part in so many.
+# The margin of the centre is one part of this many.
 _CENTRE_MARGIN = 5
 
 
@@ -39,7 +39,7 @@ class _Layers:
         self._tensors = tensors
 
     def block(self, value: str, index: int) -> str:
-        """Widen, filter each channel by itself, narrow; the first block does not widen."""
+        """Expansion, depthwise convolution, projection; the first block has no expansion."""
         name = f"_blocks.{index}."
         inner = self.convolve(value, f"{name}_expand_conv", f"{name}_bn0") if index else value
         stride = 2 if index in _STRIDED else 1
@@ -50,7 +50,7 @@ class _Layers:
     def convolve(
         self, value: str, name: str, norm: str, stride: int = 1, bounded: bool = True, flipped: bool = False
     ) -> str:
-        """A convolution with its normalisation folded in; `bounded`: clipped to 0..6 as all "lite" layers are."""
+        """A convolution with its normalisation folded in; `bounded`: clipped to 0..6 (ReLU6)."""
         weights = self._tensors[f"{name}.weight"]
         gain = self._tensors[f"{norm}.weight"] / np.sqrt(self._tensors[f"{norm}.running_var"] + _EPSILON)
         bias = self._tensors[f"{norm}.bias"] - self._tensors[f"{norm}.running_mean"] * gain
@@ -65,14 +65,14 @@ class _Layers:
 
 
 def _cut_centre(graph: Graph, value: str) -> str:
-    """Without a fifth on each side: where photographs have what they are about."""
+    """Crops a fifth on each side: the subject of a photograph is usually in the centre."""
     size = graph.add("Shape", value, start=2, end=4)
     margin = graph.add("Div", size, graph.constant([_CENTRE_MARGIN] * 2, np.int64))
     return graph.add("Slice", value, margin, graph.add("Sub", size, margin), graph.constant([2, 3], np.int64))
 
 
 def _describe(graph: Graph, value: str) -> tuple[str, str]:
-    """Mean and standard deviation of every channel over all places."""
+    """Mean and standard deviation of every channel."""
     mean = graph.add("ReduceMean", value, axes=[2, 3], keepdims=1)
     distance = graph.add("Sub", value, mean)
     variance = graph.add("ReduceMean", graph.add("Mul", distance, distance), axes=[2, 3], keepdims=0)

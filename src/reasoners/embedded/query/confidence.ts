@@ -1,43 +1,9 @@
 // Computes how likely the parse of a question is right: a logistic curve over uncertainty features (configs/planner-confidence.yaml).
-import { readFileSync } from 'node:fs';
-import Type, { type Static } from 'typebox';
-import { parse as parseYaml } from 'yaml';
-import { defineModel, parse } from '../../../../schemas/validation/model.ts';
+import { FEATURE_NAMES, type ConfidenceWeights, type UncertaintyFeatures } from './confidence-weights.ts';
 import type { WordClass } from './words/lexicon-file.ts';
-import type { ObjectMention } from './objects.ts';
+import type { ObjectMention } from './noun-phrases.ts';
 import { is, type Segment } from './words/segments.ts';
 import type { SubjectScores } from './subject.ts';
-
-/** Each is 0 where nothing is uncertain. */
-export interface UncertaintyFeatures {
-  /** Share of the content words that are in no list and in no object's name. */
-  unknown_words: number;
-  /** Share of the content words that are objects only by their position in the sentence. */
-  unlisted_objects: number;
-  /** Words corrected as typos. */
-  typos: number;
-  /** Objects without an article. */
-  bare_objects: number;
-  /** Objects mentioned that the question is not about. */
-  incidental_objects: number;
-  /** Clauses that tell a story around the question. */
-  narrative_clauses: number;
-  /** More than one object or flaw: which belongs to which is a guess. */
-  combinations: number;
-  /** How balanced words about quality and words about taste or content are. */
-  mixed_subject: number;
-  /** Only words with other uses name the subject. */
-  vague_subject: number;
-  /** The answer form is only the best guess. */
-  unrecognised_form: number;
-  /** Clauses beyond the second that are not narrative, plus words beyond the twentieth in tens. */
-  length: number;
-}
-
-export interface ConfidenceWeights {
-  intercept: number;
-  weights: Readonly<Record<keyof UncertaintyFeatures, number>>;
-}
 
 export interface ConfidenceInputs {
   segments: readonly Segment[];
@@ -50,46 +16,6 @@ export interface ConfidenceInputs {
   isQuestion: boolean;
   isListed: (word: string) => boolean;
   isForeign: (word: string) => boolean;
-}
-
-const FEATURE_NAMES = [
-  'unknown_words',
-  'unlisted_objects',
-  'typos',
-  'bare_objects',
-  'incidental_objects',
-  'narrative_clauses',
-  'combinations',
-  'mixed_subject',
-  'vague_subject',
-  'unrecognised_form',
-  'length',
-] as const satisfies readonly (keyof UncertaintyFeatures)[];
-const Weight = Type.Number({ maximum: 0 });
-const ConfidenceFile = defineModel(
-  'configs/planner-confidence.yaml',
-  Type.Object(
-    {
-      fitted_on: Type.String({ minLength: 1 }),
-      intercept: Type.Number(),
-      weights: Type.Object(
-        Object.fromEntries(FEATURE_NAMES.map((name) => [name, Weight])) as Record<
-          keyof UncertaintyFeatures,
-          typeof Weight
-        >,
-        { additionalProperties: false },
-      ),
-    },
-    { additionalProperties: false },
-  ),
-);
-
-export function loadConfidenceWeights(path: string): ConfidenceWeights {
-  const { intercept, weights }: Static<typeof ConfidenceFile> = parse(
-    ConfidenceFile,
-    parseYaml(readFileSync(path, 'utf8')),
-  );
-  return { intercept, weights };
 }
 
 /** Below 1: a parse by rules is never certain. */

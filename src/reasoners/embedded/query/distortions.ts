@@ -1,6 +1,6 @@
 // Finds the distortion categories that a question names, their variants, and which object each belongs to.
 import { GLOBAL, type DistortionCategory } from '../../../../schemas/vocabulary.ts';
-import type { ObjectMention } from './objects.ts';
+import type { ObjectMention } from './noun-phrases.ts';
 import { is, type Segment } from './words/segments.ts';
 
 /** "Noise in the shadows", "are the highlights tinted": beside another distortion, "shadows" and "highlights" only say where it is. */

@@ -1,11 +1,7 @@
 // Separates the story around a question ("My brother says …", "I took this at a wedding. Is it …?") from the question itself.
+import { CAPTURE_VERB, findClauseAround, isStatement, LINKING_VERB, listClauses, type Clause } from './statements.ts';
 import { is, opensClause, type Segment } from './words/segments.ts';
 
-/** Segments `from` up to but not including `to`. */
-interface Clause {
-  from: number;
-  to: number;
-}
 /** An object's name, with its determiner at `start`. */
 interface Mention extends Clause {
   start: number;
@@ -50,22 +46,11 @@ export function findNarrativeAsides({ text, segments }: SegmentedText): Set<Segm
   return new Set(hasSubject ? stated.filter((segment) => !is(segment, 'distortion', 'process', 'tool')) : []);
 }
 
-const listClauses = (segments: readonly Segment[]): Clause[] =>
-  segments.flatMap((segment, index) => (opensClause(segment) ? [findClauseAround(segments, index)] : []));
-
 /** A word about quality or taste, or the beginning of a question ("Is he right?"). */
 const isQuestionCue = (segment: Segment): boolean =>
   is(segment, 'distortion', 'quality', 'assess', 'other', 'taste', 'tool') ||
   (opensClause(segment) &&
     (is(segment, 'auxiliary', 'form', 'request') || /^(what|which|how|why|who)\b/.test(segment.words)));
-
-/** From one comma or full stop to the next. */
-function findClauseAround(segments: readonly Segment[], position: number): Clause {
-  let [from, to] = [position, position + 1];
-  while (from > 0 && !opensClause(segments[from] as Segment)) from -= 1;
-  while (to < segments.length && !opensClause(segments[to] as Segment)) to += 1;
-  return { from, to };
-}
 
 const REPORTING_VERB =
   /^(say|think|believe|claim|complain|insist|argue|tell|ask|wonder|suspect|mention|suggest|report|reckon|feel|want|need|know|find|hate|notice)(s|es|d|ed|ing)?$|^(said|thought|told|felt|found|swears?|swore|keeps?|kept)$/;
@@ -87,8 +72,6 @@ const isSpeaker = (segments: readonly Segment[], { start, to }: Mention): boolea
 const isNarrator = (segments: readonly Segment[], { start }: Mention): boolean =>
   /^(i'm|im|we're)$/.test(segments[start - 1]?.words ?? '') ||
   (/^(am|are|were|was)$/.test(segments[start - 1]?.words ?? '') && /^(i|we)$/.test(segments[start - 2]?.words ?? ''));
-
-const CAPTURE_VERB = /^(took|taken|shot|photographed|captured|snapped|filmed|recorded)$/;
 
 /** After "when" or "while", with a capture verb and the image after it: "what went wrong when my uncle took it with his phone". */
 function isInCaptureClause(clause: readonly Segment[], start: number): boolean {
@@ -115,57 +98,6 @@ function isCaptureCircumstance(clause: readonly Segment[], start: number): boole
   );
 }
 
-/** Words before the subject of a statement: "But then", "Hello,", "Not sure if". */
-const LEAD_IN = ['conjunction', 'adverb', 'negation', 'level'] as const;
-const SUBJECT =
-  /^(i|we|he|she|it|this|that|they|you|someone|somebody|everyone|everybody|people|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|im|ive|id|sure|if|because|since|when|while|after|before)$/;
-
-/** A subject followed by its verb, or "Taken at night …"; not a question, a request or "there is", which introduces an object. */
-function isStatement(text: string, segments: readonly Segment[], { from, to }: Clause): boolean {
-  const clause = segments.slice(from, to);
-  const last = clause.at(-1);
-  if (!last || /^\s*\?/.test(text.slice(last.end)) || introducesObject(clause)) return false;
-  const begin = clause.findIndex((segment) => !is(segment, ...LEAD_IN) || SUBJECT.test(segment.words));
-  const first = clause[begin];
-  if (!first) return false;
-  if (CAPTURE_VERB.test(first.words)) return true;
-  // "Two weeks ago I bought …", "Because of the rain we shot …"
-  const narrates = clause.some(
-    ({ words }, index) =>
-      /^(i|we)$/.test(words) && clause.slice(index + 1, index + 3).some((segment) => isVerb(segment, undefined, 1)),
-  );
-  if (narrates && !is(first, 'auxiliary', 'form', 'request', 'assess', 'exclusion', 'verb')) return true;
-  const isSubject = SUBJECT.test(first.words) || is(first, 'determiner') || first.meaning === null;
-  // "I'd like to hang this in my room" states; "I'd like to know whether the car is blurry" asks.
-  if (is(first, 'request'))
-    return (
-      /^i\b/.test(first.words) && !clause.some((segment) => is(segment, 'distortion', 'quality', 'assess', 'form'))
-    );
-  if (!isSubject || is(first, 'form', 'exclusion')) return false;
-  // Not all verbs are listed, so a full stop after more than a name is enough. "The dog. Is it sharp?" has only a name.
-  const isFullSentence =
-    clause[0]?.boundary !== 'comma' && /^['")\s]*[.!]/.test(text.slice(last.end)) && clause.length > 3;
-  return (
-    isFullSentence || clause.slice(begin).some((segment, index) => isVerb(segment, clause[begin + index - 1], index))
-  );
-}
-
-/** "There is a boat", but not "there was fog", which describes the circumstances. */
-const introducesObject = (clause: readonly Segment[]): boolean =>
-  clause.some(({ words }, index) => /\bthere$/.test(words) && !/^(was|were)$/.test(clause[index + 1]?.words ?? ''));
-
-/** "'s" is a verb after a pronoun, a possessive after a noun. */
-function isVerb(segment: Segment, before: Segment | undefined, index: number): boolean {
-  if (segment.words === "'s") return is(before, 'pronoun', 'determiner');
-  if (index === 0) return /^(i|we|you|they)'(m|ve|d|re|ll)$/.test(segment.words);
-  return (
-    is(segment, 'verb', 'auxiliary') ||
-    CAPTURE_VERB.test(segment.words) ||
-    LINKING_VERB.test(segment.words) ||
-    (segment.meaning === null && /[^e]ed$/.test(segment.words))
-  );
-}
-
 /** Allowed between an object and its judgement: "the sky, I think, looks kind of purple", "the face has some noise". */
 const LINKING_CLASSES = [
   'auxiliary',
@@ -181,8 +113,6 @@ const LINKING_CLASSES = [
   'image',
 ] as const;
 const AMOUNT = /^(lot|bit|amount|kind|sort|level|degree|trace|hint|touch)s?$/;
-const LINKING_VERB =
-  /^(show|exhibit|display|contain|have|suffer|lack|lose|retain|need|look|appear|seem|get|come|came|turn|become|became|go|went|got)(s|ed|n)?$/;
 
 /** Whether the statement itself judges the object: "the dog is out of focus", "I see noise in the sky". */
 function carriesJudgement(segments: readonly Segment[], { start, to }: Mention): boolean {

@@ -12,8 +12,6 @@ import {
 import type { Lexicon } from './words/lexicon.ts';
 import { is, opensClause, type Segment } from './words/segments.ts';
 
-export type { ObjectMention } from './noun-phrases.ts';
-
 /** More objects are not a question of this kind. */
 const MAX_OBJECTS = 8;
 

@@ -23,8 +23,6 @@ import {
 } from './words/tokens.ts';
 import { findTools, type NamedTool } from './tool-names.ts';
 
-export type { AnswerOption } from './answer-options.ts';
-
 export interface ParsedQuery {
   readonly queryType: 'IQA' | 'Other';
   /** Names as the user wrote them; empty means the whole image. */

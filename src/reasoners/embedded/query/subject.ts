@@ -1,6 +1,6 @@
 // Decides whether a question is about technical quality or about something else: taste, feeling, style or content.
 import type { Lexicon } from './words/lexicon.ts';
-import type { ObjectMention } from './objects.ts';
+import type { ObjectMention } from './noun-phrases.ts';
 import { is, opensClause, type Segment } from './words/segments.ts';
 
 export interface SubjectScores {

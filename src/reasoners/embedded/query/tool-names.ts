@@ -7,7 +7,7 @@ export interface NamedTool {
   name: string;
   aliases: readonly string[];
 }
-export interface ToolMention extends Span {
+interface ToolMention extends Span {
   name: string;
   refused: boolean;
 }

@@ -15,7 +15,7 @@ import type { OnAnswered, VlmContext } from '../context.ts';
 import { selectImages } from '../select-images.ts';
 import { chooseParts, groupByImageLimit, listAskedObjects, listNamed, listSelectableTools } from './targets.ts';
 
-export interface ExaminationTask {
+interface ExaminationTask {
   request: ExamineRequest;
   context: VlmContext;
   time: TimeLimit;

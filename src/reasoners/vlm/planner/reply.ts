@@ -18,7 +18,7 @@ import {
 
 const MAX_OBJECTS = 16;
 
-export const PlanReply = Type.Object(
+const PlanReply = Type.Object(
   {
     query_type: Type.Enum(['IQA', 'Other']),
     query_scope: Type.Array(NonBlank('An object in the question\'s words, or "Global".', { maxLength: 200 }), {

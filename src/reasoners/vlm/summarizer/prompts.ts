@@ -30,7 +30,7 @@ export function summarizerSystem(mode: AnswerMode, declaresProbabilities: boolea
   return `${INTRODUCTION}\n\nFill these fields:\n\n${fields}\n\n${DATA_RULE}`;
 }
 
-export interface SummarizerPromptInput {
+interface SummarizerPromptInput {
   query: string;
   options: readonly AnswerOption[];
   evidence: Record<string, unknown>;

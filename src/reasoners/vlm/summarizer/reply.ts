@@ -26,7 +26,7 @@ export interface SummaryReply extends Static<typeof Body> {
 }
 const Body = Type.Object({ ...Rest, probabilities: Type.Optional(OrNull(Probabilities, 'Of the five levels.')) });
 
-export interface SummaryForm {
+interface SummaryForm {
   mode: AnswerMode;
   options: readonly AnswerOption[];
   declaresProbabilities: boolean;

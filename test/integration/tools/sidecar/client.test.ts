@@ -8,11 +8,11 @@ import t, { type Test } from 'tap';
 import type { MeasureEvent } from '../../../../schemas/sidecar.ts';
 import { createSidecarClient, type MeasureCall } from '../../../../src/tools/sidecar/client.ts';
 import { testSidecar } from '../../../support/app.ts';
-import { makePicture } from '../../../support/images.ts';
+import { makeImage } from '../../../support/images.ts';
 import { until } from '../../../support/service.ts';
 import { makeTempFolder } from '../../../support/temp-folder.ts';
 
-const image = await makePicture({ width: 256, height: 256 }).png().toBuffer();
+const image = await makeImage({ width: 256, height: 256 }).png().toBuffer();
 const path = join(await makeTempFolder(t), 'image.png');
 writeFileSync(path, image);
 const file = { path, bytes: image.length, field: 'image' };
@@ -139,7 +139,7 @@ t.test('broken replies are never input errors', async (t) => {
       reply(200, '{"event":"image","contract":1,"width":1,"height":1,"channels":3,"queue_ms":0,"decode_ms":0}\n'),
       { code: 'IQA_TOOL_UNAVAILABLE', message: /cut off/ },
     ],
-    ['no JSON', reply(200, 'hello\n'), { code: 'IQA_TOOL_FAILED', message: /contract 1/ }],
+    ['not JSON', reply(200, 'hello\n'), { code: 'IQA_TOOL_FAILED', message: /contract 1/ }],
     ['another contract', reply(200, '{"event":"image","contract":2}\n'), { code: 'IQA_TOOL_FAILED' }],
     [
       'failed midway',

@@ -10,7 +10,7 @@ import { combineClients } from '../../../../src/tools/sidecar/combined-client.ts
 import type { MeasureCall, SidecarClient, SidecarOrigin } from '../../../../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, formRequest, sidecarCommand } from '../../../support/app.ts';
-import { makePicture } from '../../../support/images.ts';
+import { makeImage } from '../../../support/images.ts';
 
 const anyLicence = (config: Config): Config => ({ ...config, pipeline: { ...config.pipeline, licences: 'any' } });
 
@@ -35,7 +35,7 @@ t.test('tools of both sidecars are listed, and each runs where it is offered', a
   t.equal(findReason('TOPIQ-NR'), 'its weights are not mounted');
   t.match(findReason('MANIQA'), /pyiqa sidecar does not offer it/);
 
-  const image = await makePicture().png().toBuffer();
+  const image = await makeImage().png().toBuffer();
   const assess = async (query: string) => (await app.inject(await formRequest({ image, query }))).json<Assessment>();
   const named = await assess('What is the MUSIQ score of this image?');
   t.match(named.executor_evidence?.tool_logs, [
@@ -59,7 +59,7 @@ t.test('while the second sidecar is down, its tools are unavailable and the othe
   const { app } = await buildTestApp(t, { adjust: anyLicence, pyiqa: () => 'http://127.0.0.1:9' });
   t.match((await app.inject('/tools/MUSIQ')).json(), { available: false, reason: /pyiqa sidecar .*PYIQA_SIDECAR_URL/ });
   const response = await app.inject(
-    await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score?' }),
+    await formRequest({ image: await makeImage().png().toBuffer(), query: 'What is the MUSIQ score?' }),
   );
   t.match(response.json<Assessment>().executor_evidence?.tool_logs.at(-1), { fallback: true, error: null });
 });
@@ -70,7 +70,7 @@ t.test('with permissive licences the second tier is hidden', async (t) => {
   t.ok(tools.every(({ tier }) => tier === 'base'));
   t.equal((await app.inject('/tools/MUSIQ')).statusCode, 404);
   const response = await app.inject(
-    await formRequest({ image: await makePicture().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }),
+    await formRequest({ image: await makeImage().png().toBuffer(), query: 'What is the MUSIQ score of this image?' }),
   );
   t.equal(response.json<Assessment>().plan?.required_tool, null, 'the planner does not know the name');
 });

@@ -4,12 +4,12 @@ import { gzipSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { withSegment } from '../../../support/metadata-blocks.ts';
-import { makePicture } from '../../../support/images.ts';
+import { makeImage } from '../../../support/images.ts';
 import { pngChunk, withChunk } from '../../../support/png-files.ts';
 import { prepare } from '../../../support/prepared.ts';
 
 const SECRET = 'SECRET-7f3a';
-const photo = () => makePicture({ width: 64, height: 48 });
+const photo = () => makeImage({ width: 64, height: 48 });
 const jpeg = await photo().jpeg({ progressive: true }).toBuffer();
 const png = await photo().png().toBuffer();
 const webp = await photo().webp().toBuffer();

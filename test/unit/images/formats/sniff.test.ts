@@ -4,9 +4,9 @@ import sharp from 'sharp';
 import { FORMATS, sniff } from '../../../../src/images/formats/sniff.ts';
 import { UNSUPPORTED_FORMATS } from '../../../../src/images/formats/unsupported.ts';
 import { makeBmp } from '../../../support/bmp-files.ts';
-import { makePicture } from '../../../support/images.ts';
+import { makeImage } from '../../../support/images.ts';
 
-const photo = () => makePicture({ width: 32, height: 32 });
+const photo = () => makeImage({ width: 32, height: 32 });
 const iso = (major: string, ...compatible: string[]) => {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(16 + 4 * compatible.length);

@@ -35,7 +35,7 @@ export interface Claim {
 }
 
 /** Options about the other options ("none of these"), or about not knowing. */
-export type Remark = 'none' | 'all' | 'equal' | 'unsure';
+type Remark = 'none' | 'all' | 'equal' | 'unsure';
 
 export interface ReadOption extends AnswerOption {
   claims: Claim[];

@@ -41,9 +41,12 @@ function formatTools(evidence: ExecutorOutput): string[] {
       evidence.tool_logs.filter((log) => log.tool_name === tool).flatMap((log) => log.raw_score ?? []),
     );
     const [own] = raw;
-    return raw.size === 1 && own !== undefined
-      ? `${tool} (${Number(own.toPrecision(4))}, which corresponds to ${formatScore(score)})`
-      : `${tool} (${formatScore(score)} on average)`;
+    const shown = formatScore(score);
+    if (raw.size !== 1 || own === undefined) return `${tool} (${shown} on average)`;
+    // Some tools rate on the same scale of 1 to 5.
+    return formatScore(own) === shown
+      ? `${tool} (${shown})`
+      : `${tool} (${Number(own.toPrecision(4))}, which corresponds to ${shown})`;
   });
 }
 
@@ -74,7 +77,7 @@ export function doubtSentence(
   return `The score does not reflect the ${nameFinding(worst, rules)}; rely on the measurement instead.`;
 }
 
-export interface FindingsTextOptions {
+interface FindingsTextOptions {
   /** Only the distortions that the question names were examined, so the text makes no claim about others. */
   onlyNamed: boolean;
   /** Whether the text also says what the distortions do to the image and what would help. */

@@ -5,7 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { defineModel, parse } from '../../../../../schemas/validation/model.ts';
 import type { WordClass } from './lexicon-file.ts';
 
-export interface CommonWords {
+interface CommonWords {
   /** Nouns of visible things, singular and plural. */
   readonly things: ReadonlySet<string>;
   /** All other words with their word class. */

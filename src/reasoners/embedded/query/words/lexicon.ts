@@ -1,7 +1,7 @@
 // Compiles the phrases of configs/lexicon.yaml to a trie of words.
 import { dirname, join } from 'node:path';
 import type { DistortionCategory } from '../../../../../schemas/vocabulary.ts';
-import { loadConfidenceWeights, type ConfidenceWeights } from '../confidence.ts';
+import { loadConfidenceWeights, type ConfidenceWeights } from '../confidence-weights.ts';
 import { inflectWords, readCommonWordsFile, verbForms, type CommonWordsFile } from './common-words.ts';
 import {
   listEntries,
