@@ -51,7 +51,6 @@ export const MeasureHeader = defineModel(
 export type MeasureHeader = Static<typeof MeasureHeader>;
 
 const SidecarError = Type.Object({ code: Type.String(), message: Type.String() });
-export type SidecarError = Static<typeof SidecarError>;
 
 export const SidecarFailure = defineModel('SidecarFailure', Type.Object({ error: SidecarError }));
 

@@ -34,7 +34,7 @@ const VOLATILE_KEYS =
   /^(?:id|request_id|timestamp|execution_time|timings_ms|cached|cache|versions?|uptime.*|time_ms|elapsed_ms|queue_ms|.*etag|date|sidecar_ms|counters?|in_flight)$/;
 /** Keys that hold English sentences; everything else is a value. */
 const TEXT_KEYS =
-  /^(?:title|detail|description|quality_reasoning|explanation|reason|reasons|notes|message|advice|why|summary|degraded_reason|error|errors|mermaid|meaning|help|hint|replan_reason|final_answer|text|strengths_origin|origin|licence_note|unavailable)$/;
+  /^(?:title|detail|description|quality_reasoning|explanation|reason|reasons|notes|message|advice|why|summary|degraded_reason|error|errors|mermaid|meaning|help|hint|replan_reason|final_answer|text|strengths_origin|origin|licence_note|unavailable|source|verdict)$/;
 
 const [oldUrl, newUrl] = process.argv.slice(2);
 if (!oldUrl || !newUrl) {

@@ -17,7 +17,7 @@ export const AcceptedEvent = Type.Object(
   { ...closed, description: 'The images are readable and the run starts.' },
 );
 
-export const STAGES = ['planner', 'executor', 'summarizer'] as const;
+const STAGES = ['planner', 'executor', 'summarizer'] as const;
 export type StageName = (typeof STAGES)[number];
 
 export const StageEvent = Type.Object(

@@ -14,7 +14,7 @@ export interface RuleContext {
   warn?: (message: string) => void;
 }
 
-export interface ModelRules<T> {
+interface ModelRules<T> {
   /** Runs before validation, on a copy: trims and fills in values. */
   normalise?: (draft: Record<string, unknown>, context: RuleContext) => void;
   /** Runs on a value that has passed type validation. */

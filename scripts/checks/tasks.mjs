@@ -1,4 +1,5 @@
 // Runs checks side by side, keeps the output of each together, and counts what passed and failed.
+import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 

@@ -5,7 +5,7 @@ import type { ImageFormat } from './formats/sniff.ts';
 import type { Container } from './containers/container.ts';
 
 /** What is known about a file before its pixels are decoded. */
-export interface ImageFacts {
+interface ImageFacts {
   format: ImageFormat;
   metadata: Metadata;
   /** Null for formats that are always re-encoded. */
@@ -15,7 +15,7 @@ export interface ImageFacts {
   frames: number;
 }
 
-export interface Deviation {
+interface Deviation {
   condition: string;
   action: string;
   applies: (facts: ImageFacts) => boolean;

@@ -3,9 +3,9 @@ import { IqaError } from '../errors.ts';
 import type { SpooledFile, SpoolSession } from '../uploads/spool.ts';
 import { prepareImage, resizeImage, type DecodingLimits, type PreparedImage } from './prepare-image.ts';
 
-export type Alignment = 'none' | 'resize';
+type Alignment = 'none' | 'resize';
 
-export interface PreparedPair {
+interface PreparedPair {
   image: PreparedImage;
   reference: PreparedImage | null;
 }

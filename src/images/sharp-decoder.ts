@@ -10,13 +10,13 @@ export interface Size {
   width: number;
   height: number;
 }
-export interface DecodeSource {
+interface DecodeSource {
   path: string;
   isJpeg: boolean;
   /** Whether the pixels are already sRGB. */
   ignoreProfile: boolean;
 }
-export interface OutputFile {
+interface OutputFile {
   path: string;
   bytes: number;
   sha256: string;

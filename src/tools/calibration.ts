@@ -1,7 +1,7 @@
 // Maps a tool's raw value to the common scale of 1 to 5 with a five-parameter logistic.
 import type { Calibration } from '../../schemas/tool.ts';
 
-export interface Calibrated {
+interface Calibrated {
   score: number;
   /** Whether the curve is outside [1, 5] at this value. */
   clipped: boolean;

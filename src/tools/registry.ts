@@ -29,7 +29,7 @@ const PERMISSIVE = new Set(['Apache-2.0', 'MIT', 'BSD-2-Clause', 'BSD-3-Clause']
 const RESEARCH_ONLY = 'LicenseRef-research-only';
 
 /** Every part of an SPDX expression joined by AND must be allowed. */
-export function isAllowed({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>, licences: Licences): boolean {
+function isAllowed({ code, parameters }: Pick<ToolRow, 'code' | 'parameters'>, licences: Licences): boolean {
   const named = [code.licence, ...(parameters ? [parameters.licence] : [])].flatMap((licence) =>
     licence.split(' AND '),
   );

@@ -23,7 +23,7 @@ export interface Budget {
   usage: () => Usage & { roles: Record<Role, Usage> };
 }
 
-export interface Reservation {
+interface Reservation {
   /** Records the usage; if it is unknown (null), the reserved amount stays spent. */
   settle: (usage: TokenUsage | null) => void;
   /** The call failed. The reserved amount is returned only if the provider certainly charges nothing. */

@@ -8,7 +8,7 @@ import { sniff, SNIFF_BYTES } from '../images/formats/sniff.ts';
 import type { ScopedRegion } from '../tools/evidence/source.ts';
 import type { ModelImage } from './client.ts';
 
-export interface ImageSettings {
+interface ImageSettings {
   /** Longer side in pixels; smaller images are never enlarged. */
   long_side: number;
   crop_long_side: number;

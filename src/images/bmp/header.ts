@@ -1,7 +1,7 @@
 // Parses BMP headers, from OS/2's 12 bytes to Windows version 5, and validates them strictly before any pixel is read.
 import { MalformedFileError } from '../containers/container.ts';
 
-export type BmpCompression = 'none' | 'rle8' | 'rle4';
+type BmpCompression = 'none' | 'rle8' | 'rle4';
 /** Bits of each channel in a 16- or 32-bit pixel; a mask of 0 means that the channel is absent. */
 export interface ChannelMasks {
   red: number;

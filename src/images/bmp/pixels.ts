@@ -7,7 +7,7 @@ export const countChannels = ({ masks }: BmpHeader): 3 | 4 => (masks && masks.al
 export const rowStride = ({ width, bitsPerPixel }: BmpHeader): number => Math.ceil((width * bitsPerPixel) / 32) * 4;
 
 /** Converts one row of the file; `target` holds `width * channelsOf(header)` bytes. */
-export type RowConverter = (source: Buffer, target: Buffer) => void;
+type RowConverter = (source: Buffer, target: Buffer) => void;
 
 export function createRowConverter(header: BmpHeader): RowConverter {
   if (header.bitsPerPixel === 24)

@@ -1,6 +1,6 @@
 // Builds the header of an uncompressed 8-bit TIFF, for pixels decoded from a BMP.
 
-export interface TiffContent {
+interface TiffContent {
   width: number;
   height: number;
   channels: 3 | 4;

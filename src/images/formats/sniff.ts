@@ -16,7 +16,7 @@ export type ImageFormat = keyof typeof FORMATS;
 export const ACCEPTED_FORMATS = Object.keys(FORMATS) as ImageFormat[];
 
 /** An accepted format, a known unsupported one with advice, or null if unknown. */
-export type Sniffed = { format: ImageFormat } | { unsupported: string; advice: string } | null;
+type Sniffed = { format: ImageFormat } | { unsupported: string; advice: string } | null;
 
 /** Enough for every signature; the farthest is tar's, at 257. */
 export const SNIFF_BYTES = 512;

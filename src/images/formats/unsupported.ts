@@ -1,7 +1,7 @@
 // Known but unsupported file formats, each with advice for the sender.
 import { ascii, both, brand, bytes, either, readFirstDirectory, majorBrand, type Matcher } from './signatures.ts';
 
-export interface UnsupportedFormat {
+interface UnsupportedFormat {
   name: string;
   advice: string;
   matches: Matcher;

@@ -27,7 +27,7 @@ export function createResultCache(entries: number): ResultCache {
   };
 }
 
-export interface KeyParts {
+interface KeyParts {
   image: string;
   reference: string | null;
   jpegQuality: number | null;

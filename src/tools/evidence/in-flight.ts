@@ -4,7 +4,7 @@ import { IqaError } from '../../errors.ts';
 
 export type ResultEvent = MeasurementsEvent | ToolEvent;
 
-export interface InFlightCalls {
+interface InFlightCalls {
   /** Tracks a call that will produce these keys; `findKey` maps an event to its key. */
   track: (
     events: AsyncGenerator<MeasureEvent>,

@@ -4,7 +4,7 @@ import { DISTORTION_CATEGORIES } from '../../../schemas/vocabulary.ts';
 import { weakMemoize } from '../../lib/weak-memoize.ts';
 import { costPerMegapixel, rankTools } from '../registry.ts';
 
-export interface PredictionInput {
+interface PredictionInput {
   tools: readonly ToolRow[];
   type: ToolRow['type'];
   size: { width: number; height: number };

@@ -18,7 +18,7 @@ export interface ResultRequest {
   key: string;
 }
 
-export interface FetchedResult {
+interface FetchedResult {
   event: ResultEvent;
   cached: boolean;
 }

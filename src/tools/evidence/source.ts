@@ -29,7 +29,7 @@ export interface EvidenceSource {
   statistics: () => { hits: number; misses: number; sidecarMs: number; sidecarVersion: string | null };
 }
 
-export interface EvidenceSourceOptions extends FetcherOptions {
+interface EvidenceSourceOptions extends FetcherOptions {
   registry: ToolRegistry;
   /** Called with every tool outcome as soon as it is known. */
   onTool: (outcome: ToolOutcome) => void;

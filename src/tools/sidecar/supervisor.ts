@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { getMessage } from '../../errors.ts';
 import type { SidecarOrigin } from './client.ts';
 
-export interface SidecarCommand {
+interface SidecarCommand {
   command: string;
   args: readonly string[];
   cwd: string;

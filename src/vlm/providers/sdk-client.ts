@@ -2,7 +2,7 @@
 import type { ClientSettings, TokenCandidate, TokenUsage, VLMClient, VLMReply, VLMRequest } from '../client.ts';
 import { asVLMError } from '../errors.ts';
 
-export interface SdkAdapter<Sdk> {
+interface SdkAdapter<Sdk> {
   create: (settings: ClientSettings) => Promise<Sdk>;
   ask: (sdk: Sdk, request: VLMRequest, signal: AbortSignal) => Promise<VLMReply>;
 }

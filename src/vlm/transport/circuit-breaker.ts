@@ -9,7 +9,7 @@ export interface CircuitBreaker {
   onNeutral: () => void;
 }
 
-export interface BreakerSettings {
+interface BreakerSettings {
   failures: number;
   /** Milliseconds. */
   pause: number;

@@ -2,11 +2,11 @@
 import { VLMError } from '../errors.ts';
 
 /** Replies have a few kilobytes; with log-probabilities a few hundred. */
-export const MAX_REPLY_BYTES = 8_000_000;
+const MAX_REPLY_BYTES = 8_000_000;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_CONTENT_TYPE_LENGTH = 80;
 
-export interface GuardedFetchOptions {
+interface GuardedFetchOptions {
   redact: (text: string) => string;
   /** For replies, whose text may be split: part of a key must not be masked before the rest is joined to it. */
   removeKeys: (text: string) => string;
