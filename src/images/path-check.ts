@@ -1,7 +1,10 @@
 // Checks that a path given to PlannerInput is a readable image file inside the allowed folder.
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
-import { sniff, SNIFF_BYTES } from './formats/sniff.ts';
+import { extname, resolve, sep } from 'node:path';
+import { FORMATS, sniff, SNIFF_BYTES } from './formats/sniff.ts';
+
+/** Spooled files have no extension. */
+const ALLOWED_EXTENSIONS: readonly string[] = ['', ...Object.values(FORMATS).flat()];
 
 /** Returns the rule that `PlannerInput` applies to each path: an error message, or null. Links are resolved; the file must lie below `root`. */
 export function createImagePathCheck(root: string): (path: string) => string | null {
@@ -12,6 +15,7 @@ export function createImagePathCheck(root: string): (path: string) => string | n
     // Before any disk access: a path outside must not even reveal whether it exists.
     if (path.includes('\0') || path.split(/[\\/]/).includes('..') || !isInside(absolute))
       return `Path traversal is not allowed: ${path}`;
+    if (!ALLOWED_EXTENSIONS.includes(extname(path).toLowerCase())) return `Invalid image format: ${path}`;
     try {
       const real = realpathSync(absolute);
       if (!isInside(real)) return `Path traversal is not allowed: ${path}`;

@@ -253,7 +253,7 @@ t.test('PlannerInput: a missing file, and one that is not an image', async (t) =
   t.equal(check({ image_path: 'missing.png' }), '/image_path Image file not found: missing.png');
   t.equal(check({ reference_path: 'missing.png' }), '/reference_path Image file not found: missing.png');
   t.match(check({ reference_path: 'notes.txt' }), '/reference_path Invalid image format');
-  t.equal(check({ reference_path: 'missing.txt' }), '/reference_path Image file not found: missing.txt');
+  t.equal(check({ reference_path: 'missing.txt' }), '/reference_path Invalid image format: missing.txt');
   t.match(check({ image_path: 'text.png' }), '/image_path Invalid image format', 'the bytes are text');
   t.match(check({ image_path: 'empty.png' }), '/image_path Invalid image format', 'no bytes');
   t.match(check({ image_path: 'vector.png' }), '/image_path Invalid image format', 'SVG under another name');
