@@ -9,7 +9,7 @@ import { createSpool } from '../src/uploads/spool.ts';
 import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
-import { makeImage } from '../test/support/images.ts';
+import { makeImage } from '../test/support/images/images.ts';
 import { pickQuantile, saveResult } from './save-result.ts';
 
 const WARM_UP_REQUESTS = 400;

@@ -1,7 +1,7 @@
 // Measures how soon the service is ready again after the sidecar is killed with SIGKILL under load, and counts wrong answers.
 import t from 'tap';
-import { startService } from '../test/support/service.ts';
-import { killUnderLoad } from '../test/support/sidecar-kills.ts';
+import { startService } from '../test/support/system/service.ts';
+import { killUnderLoad } from '../test/support/sidecar/sidecar-kills.ts';
 import { saveResult } from './save-result.ts';
 
 const KILLS = 20;

@@ -9,9 +9,9 @@ import { createSpool } from '../src/uploads/spool.ts';
 import { createSidecarClient } from '../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../src/tools/sidecar/supervisor.ts';
 import { formRequest, sidecarCommand } from '../test/support/app.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../test/support/model-answers.ts';
-import { makeImage } from '../test/support/images.ts';
-import { startProviderDouble, type SeenRequest, type Step } from '../test/support/provider-double.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../test/support/providers/model-answers.ts';
+import { makeImage } from '../test/support/images/images.ts';
+import { startProviderDouble, type SeenRequest, type Step } from '../test/support/providers/provider-double.ts';
 import { pickQuantile, roundTo2, saveResult } from './save-result.ts';
 
 const PROVIDER_MS = 400;

@@ -19,8 +19,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import './load-env.mjs';
-import { takeLock } from './lock.mjs';
+import './setup/load-env.mjs';
+import { takeLock } from './setup/lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamps = join(root, '.setup');

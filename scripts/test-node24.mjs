@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fetchNode, readImageNodeVersion } from './fetch-node.mjs';
+import { fetchNode, readImageNodeVersion } from './setup/fetch-node.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const version = readImageNodeVersion();

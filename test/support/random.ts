@@ -1,5 +1,5 @@
 // A seeded source of chance for properties: the same seed, the same cases, on every machine.
-import { createRandom } from './images.ts';
+import { createRandom } from './images/images.ts';
 
 export interface Random {
   next: () => number;

@@ -10,7 +10,7 @@ import type { EvidenceSource, ToolOutcome } from '../../src/tools/evidence/sourc
 import { calibrate } from '../../src/tools/calibration.ts';
 import { loadRegistry } from '../../src/tools/registry.ts';
 import { captureLog } from './app.ts';
-import { scriptReasoner, type Script } from './scripted-reasoner.ts';
+import { scriptReasoner, type Script } from './reasoners/scripted-reasoner.ts';
 
 export const registry = loadRegistry(projectRoot());
 export const pipelineConfig = loadConfig({}).pipeline;

@@ -7,10 +7,10 @@ import { Assessment } from '../../schemas/responses/assessment.ts';
 import { Problem } from '../../schemas/responses/problem.ts';
 import type { Config } from '../../src/config/config.ts';
 import { buildTestApp, formRequest } from '../support/app.ts';
-import { answerFromSchema } from '../support/model-answers.ts';
-import { withModels } from '../support/models.ts';
-import { createRandom, makeImage } from '../support/images.ts';
-import { startProviderDouble, type Step } from '../support/provider-double.ts';
+import { answerFromSchema } from '../support/providers/model-answers.ts';
+import { withModels } from '../support/providers/models.ts';
+import { createRandom, makeImage } from '../support/images/images.ts';
+import { startProviderDouble, type Step } from '../support/providers/provider-double.ts';
 
 const ASSESSMENTS = 500;
 const FAULT_SHARE = 0.3;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { projectRoot } from '../../src/config/config.ts';
 import { formRequest } from '../support/app.ts';
-import { makeImage } from '../support/images.ts';
-import { groupOf, isAlive, startService, until } from '../support/service.ts';
+import { makeImage } from '../support/images/images.ts';
+import { groupOf, isAlive, startService, until } from '../support/system/service.ts';
 
 const image = await makeImage({ width: 256, height: 256 }).png().toBuffer();
 

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { Assessment } from '../../schemas/responses/assessment.ts';
 import { formRequest } from '../support/app.ts';
-import { makeImage } from '../support/images.ts';
-import { groupOf, startService, until } from '../support/service.ts';
+import { makeImage } from '../support/images/images.ts';
+import { groupOf, startService, until } from '../support/system/service.ts';
 
 interface Answer {
   status: number;

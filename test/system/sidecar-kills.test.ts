@@ -1,7 +1,7 @@
 // The sidecar killed with -9 under load, twenty times: every request ends right or with 503, and the service is always ready again.
 import t from 'tap';
-import { startService } from '../support/service.ts';
-import { killUnderLoad } from '../support/sidecar-kills.ts';
+import { startService } from '../support/system/service.ts';
+import { killUnderLoad } from '../support/sidecar/sidecar-kills.ts';
 
 t.test('no request ends wrong, whenever the sidecar dies', async (t) => {
   const service = await startService(t);

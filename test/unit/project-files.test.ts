@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { readImageNodeVersion } from '../../scripts/fetch-node.mjs';
+import { readImageNodeVersion } from '../../scripts/setup/fetch-node.mjs';
 import { projectRoot } from '../../src/config/config.ts';
 import { computeBodyLimit } from '../../src/uploads/plugin.ts';
 

@@ -47,6 +47,7 @@ const FOLDERS: Record<string, string> = {
   'src/vlm/transport': 'Guarded fetch, circuit breaker, backoff, key redaction',
   scripts: 'Command-line scripts behind `npm run`',
   'scripts/checks': 'The checks behind `npm test` and the other test tiers',
+  'scripts/setup': 'Parts of the set-up: lock, .env, Node releases',
   'scripts/docs': 'Documentation: shared helpers, reference check, the recorded example',
   'scripts/docs/pages': 'Generators, one per documentation page',
   benchmarks: 'Benchmarks; results are committed in `benchmarks/results`',

@@ -10,8 +10,8 @@ import { createAssessments } from '../../../src/assessments/submit.ts';
 import { createSidecarClient } from '../../../src/tools/sidecar/client.ts';
 import { createSpool, type Spool } from '../../../src/uploads/spool.ts';
 import { captureLog } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { scriptReasoner } from '../../support/scripted-reasoner.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { scriptReasoner } from '../../support/reasoners/scripted-reasoner.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const png = await makeImage({ width: 64, height: 64 }).png().toBuffer();

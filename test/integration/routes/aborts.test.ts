@@ -8,9 +8,9 @@ import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { createSpool } from '../../../src/uploads/spool.ts';
 import { buildTestApp, compareRequest, formRequest, type TestAppOptions } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { slowSidecar } from '../../support/slow-sidecar.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { slowSidecar } from '../../support/sidecar/slow-sidecar.ts';
+import { until } from '../../support/system/service.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const picture = await makeImage({ width: 64, height: 64 }).png().toBuffer();

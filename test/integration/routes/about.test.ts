@@ -5,7 +5,7 @@ import type { ToolInfo } from '../../../schemas/tool.ts';
 import { ERROR_KINDS } from '../../../src/errors.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { registry } from '../../support/run.ts';
-import { makeImage } from '../../support/images.ts';
+import { makeImage } from '../../support/images/images.ts';
 
 const { app } = await buildTestApp(t);
 const get = async (url: string) => app.inject(url);

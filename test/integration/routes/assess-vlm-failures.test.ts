@@ -4,10 +4,10 @@ import t from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
-import { withModels } from '../../support/models.ts';
-import { makeImage } from '../../support/images.ts';
-import { KEYS, startProviderDouble, type Step } from '../../support/provider-double.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/providers/model-answers.ts';
+import { withModels } from '../../support/providers/models.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { KEYS, startProviderDouble, type Step } from '../../support/providers/provider-double.ts';
 
 const image = await makeImage({ width: 320, height: 240, seed: 3 }).jpeg({ quality: 90 }).toBuffer();
 const FREE_FORM = 'Methinks yon snapshot wants a spot of scrutiny, prithee opine';

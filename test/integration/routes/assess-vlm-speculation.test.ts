@@ -4,15 +4,15 @@ import t from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { ModelBackends } from '../../../src/vlm/config-file.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
-import { withModels } from '../../support/models.ts';
-import { makeImage } from '../../support/images.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/providers/model-answers.ts';
+import { withModels } from '../../support/providers/models.ts';
+import { makeImage } from '../../support/images/images.ts';
 import {
   startProviderDouble,
   type ProviderDouble,
   type SeenRequest,
   type Step,
-} from '../../support/provider-double.ts';
+} from '../../support/providers/provider-double.ts';
 
 const image = await makeImage({ width: 320, height: 240, seed: 5 }).jpeg({ quality: 90 }).toBuffer();
 const query = 'Is the ball blurry?';

@@ -7,9 +7,9 @@ import formats from 'ajv-formats';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest, type FormFields } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
+import { makeImage } from '../../support/images/images.ts';
 import { registry } from '../../support/run.ts';
-import { until } from '../../support/service.ts';
+import { until } from '../../support/system/service.ts';
 
 const { app, logs, spool } = await buildTestApp(t);
 const clean = await makeImage().jpeg({ quality: 95 }).toBuffer();

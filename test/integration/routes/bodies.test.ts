@@ -6,7 +6,7 @@ import { AssessJsonRequest } from '../../../schemas/requests/assess.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, formRequest, type FormFields } from '../../support/app.ts';
 import { readEvents } from '../../support/events.ts';
-import { makeImage } from '../../support/images.ts';
+import { makeImage } from '../../support/images/images.ts';
 
 const { app, logs } = await buildTestApp(t);
 const picture = await makeImage({ width: 256, height: 256 }).png().toBuffer();

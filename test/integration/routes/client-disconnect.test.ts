@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { superviseSidecar } from '../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, captureLog, formRequest, sidecarCommand } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 interface Health {
   workers: { replaced: number };

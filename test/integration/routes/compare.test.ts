@@ -7,8 +7,8 @@ import { Comparison } from '../../../schemas/responses/comparison.ts';
 import { parse } from '../../../schemas/validation/model.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp, compareRequest, formRequest, type ComparedFiles } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 const { app, spool } = await buildTestApp(t, { environment: { IQA_MAX_UPLOAD_BYTES: '1000000' } });
 const make = (change: (picture: ReturnType<typeof makeImage>) => ReturnType<typeof makeImage>) =>

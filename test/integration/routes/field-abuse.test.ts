@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { buildTestApp } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 const { app, spool, logs } = await buildTestApp(t);
 await app.listen({ host: '127.0.0.1', port: 0 });

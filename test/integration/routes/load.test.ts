@@ -6,9 +6,9 @@ import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import type { Problem } from '../../../schemas/responses/problem.ts';
 import { superviseSidecar } from '../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, captureLog, formRequest, sidecarCommand, type TestAppOptions } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { slowSidecar } from '../../support/slow-sidecar.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { slowSidecar } from '../../support/sidecar/slow-sidecar.ts';
+import { until } from '../../support/system/service.ts';
 
 const images = await Promise.all(
   Array.from({ length: 24 }, (_, seed) => makeImage({ width: 64, height: 64, seed }).png().toBuffer()),

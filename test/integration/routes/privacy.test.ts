@@ -6,8 +6,8 @@ import type { Sharp } from 'sharp';
 import t, { type Test } from 'tap';
 import type { SidecarOrigin } from '../../../src/tools/sidecar/client.ts';
 import { buildTestApp, formRequest, testSidecar } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 const SECRET = 'OwnerOfThisCamera';
 const LATITUDE = Buffer.from([52, 0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 1, 0, 0, 0]);

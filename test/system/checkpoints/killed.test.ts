@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import { formRequest, type FormFields } from '../../support/app.ts';
-import { essence, STORES } from '../../support/checkpoint-stores.ts';
-import { makeImage } from '../../support/images.ts';
-import { startService, until, type Service } from '../../support/service.ts';
-import { watchSidecar } from '../../support/sidecar-spy.ts';
+import { essence, STORES } from '../../support/system/checkpoint-stores.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { startService, until, type Service } from '../../support/system/service.ts';
+import { watchSidecar } from '../../support/sidecar/sidecar-spy.ts';
 
 const REAL = ['node', 'dist/src/server.js'];
-const HALTING = ['node', '--import=ts-blank-space/register', 'test/support/halting-server.ts'];
+const HALTING = ['node', '--import=ts-blank-space/register', 'test/support/providers/halting-server.ts'];
 
 // Every field of a request: each must survive the process.
 const request: FormFields = {

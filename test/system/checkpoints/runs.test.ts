@@ -12,10 +12,10 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { createSpool } from '../../../src/uploads/spool.ts';
 import { createSidecarClient } from '../../../src/tools/sidecar/client.ts';
 import { buildTestApp, captureLog, formRequest } from '../../support/app.ts';
-import { makeFolder, STORES, type TestStore } from '../../support/checkpoint-stores.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
-import { watchSidecar, type WatchedSidecar } from '../../support/sidecar-spy.ts';
+import { makeFolder, STORES, type TestStore } from '../../support/system/checkpoint-stores.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
+import { watchSidecar, type WatchedSidecar } from '../../support/sidecar/sidecar-spy.ts';
 
 const picture = await makeImage({ width: 200, height: 200 }).png().toBuffer();
 

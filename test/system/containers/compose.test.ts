@@ -1,7 +1,7 @@
 // Checks docker-compose.yml: network access, privileges, and limits that fit together.
 import t from 'tap';
 import { loadConfig } from '../../../src/config/config.ts';
-import { readCompose } from '../../support/compose.ts';
+import { readCompose } from '../../support/system/compose.ts';
 
 const { services, networks } = readCompose();
 const config = loadConfig({});

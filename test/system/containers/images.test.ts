@@ -6,15 +6,15 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Assessment } from '../../../schemas/responses/assessment.ts';
-import { readImageNodeVersion } from '../../../scripts/fetch-node.mjs';
+import { readImageNodeVersion } from '../../../scripts/setup/fetch-node.mjs';
 import { projectRoot } from '../../../src/config/config.ts';
-import { readCompose } from '../../support/compose.ts';
-import { createBase } from '../../support/debian-root.ts';
-import { builderIsMissing, buildImage, type Image } from '../../support/dockerfile.ts';
-import { makeCertificate } from '../../support/gateway.ts';
-import { firstChild, runInContainer, runInRoot, startContainer, startNetwork } from '../../support/namespaces.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { readCompose } from '../../support/system/compose.ts';
+import { createBase } from '../../support/system/debian-root.ts';
+import { builderIsMissing, buildImage, type Image } from '../../support/system/dockerfile.ts';
+import { makeCertificate } from '../../support/system/gateway.ts';
+import { firstChild, runInContainer, runInRoot, startContainer, startNetwork } from '../../support/system/namespaces.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 type Name = 'sidecar' | 'service' | 'gateway';
 interface Running {

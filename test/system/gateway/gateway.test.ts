@@ -11,9 +11,9 @@ import { projectRoot } from '../../../src/config/config.ts';
 import { ERROR_KINDS, type ErrorCode } from '../../../src/errors.ts';
 import { computeBodyLimit } from '../../../src/uploads/plugin.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
-import { gatewayIsMissing, refuseGateway, startGateway, type Gateway } from '../../support/gateway.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
+import { gatewayIsMissing, refuseGateway, startGateway, type Gateway } from '../../support/system/gateway.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
 
 const UNREACHABLE = 'http://127.0.0.1:9';
 const MAX_UPLOAD_BYTES = 200_000;

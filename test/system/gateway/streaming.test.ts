@@ -7,10 +7,10 @@ import t, { type Test } from 'tap';
 import { fetch } from 'undici';
 import { buildTestApp, formRequest } from '../../support/app.ts';
 import { readEvents } from '../../support/events.ts';
-import { gatewayIsMissing, startGateway, type Gateway } from '../../support/gateway.ts';
-import { makeImage } from '../../support/images.ts';
-import { until } from '../../support/service.ts';
-import { slowSidecar } from '../../support/slow-sidecar.ts';
+import { gatewayIsMissing, startGateway, type Gateway } from '../../support/system/gateway.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { until } from '../../support/system/service.ts';
+import { slowSidecar } from '../../support/sidecar/slow-sidecar.ts';
 
 /** An upstream server whose responses the test writes. */
 async function startUpstream(

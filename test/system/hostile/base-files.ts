@@ -1,8 +1,8 @@
 // Good images in every format, small and rich in structure: what the hostile files are made from.
 import sharp, { type Sharp } from 'sharp';
-import { makeBmp } from '../../support/bmp-files.ts';
-import { makeImage } from '../../support/images.ts';
-import { makePng, pngChunk, withChunk } from '../../support/png-files.ts';
+import { makeBmp } from '../../support/images/bmp-files.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { makePng, pngChunk, withChunk } from '../../support/images/png-files.ts';
 
 const [width, height] = [64, 48];
 

@@ -1,9 +1,9 @@
 // Small files that want a lot: of memory, of time, of recursion.
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { makeBmp } from '../../support/bmp-files.ts';
-import { makeProfile, withProfile, withSegment } from '../../support/metadata-blocks.ts';
-import { PNG_SIGNATURE, pngChunk, pngHeader, u32, withChunk } from '../../support/png-files.ts';
+import { makeBmp } from '../../support/images/bmp-files.ts';
+import { makeProfile, withProfile, withSegment } from '../../support/images/metadata-blocks.ts';
+import { PNG_SIGNATURE, pngChunk, pngHeader, u32, withChunk } from '../../support/images/png-files.ts';
 import type { BaseFiles } from './base-files.ts';
 import type { HostileFile } from './files.ts';
 import { makeTiff } from './tiff-files.ts';

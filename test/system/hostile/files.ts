@@ -1,5 +1,5 @@
 // At least three hundred files that mean harm or are harmed, the same ones each time: bombs, cuts, lies, polyglots, mutations.
-import { createRandom } from '../../support/images.ts';
+import { createRandom } from '../../support/images/images.ts';
 import { makeBaseFiles, type BaseFiles } from './base-files.ts';
 import { makeBombs } from './bombs.ts';
 import { boundariesOf } from './boundaries.ts';

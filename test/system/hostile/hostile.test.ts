@@ -8,15 +8,15 @@ import type { Problem } from '../../../schemas/responses/problem.ts';
 import { MEASURE_MEDIA_TYPE } from '../../../schemas/sidecar.ts';
 import { projectRoot } from '../../../src/config/config.ts';
 import { buildTestApp, formRequest } from '../../support/app.ts';
-import { makeImage } from '../../support/images.ts';
-import { groupOf, isAlive, startService, until, type Service } from '../../support/service.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { groupOf, isAlive, startService, until, type Service } from '../../support/system/service.ts';
 import { makeHostileFiles, type HostileFile } from './files.ts';
 
 /** Bombs below the limit are decoded in full, those above refused: a low limit lets both be small. */
 const LIMITS = { IQA_MAX_PIXELS: '3000000' };
 /** As npm start sets it: glibc otherwise keeps up to 300 MB of what libvips' threads gave back. */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };
-const COLLECTING = { NODE_OPTIONS: `--import=${join(projectRoot(), 'test', 'support', 'collect-on-signal.mjs')}` };
+const COLLECTING = { NODE_OPTIONS: `--import=${join(projectRoot(), 'test', 'support', 'system', 'collect-on-signal.mjs')}` };
 const AT_ONCE = 6;
 /** Of good images among the hostile ones. */
 const EVERY = 25;

@@ -1,7 +1,7 @@
 // Files that are two things at once, or call themselves one thing and are another.
 import { gzipSync } from 'node:zlib';
-import { withSegment } from '../../support/metadata-blocks.ts';
-import { pngChunk, withChunk } from '../../support/png-files.ts';
+import { withSegment } from '../../support/images/metadata-blocks.ts';
+import { pngChunk, withChunk } from '../../support/images/png-files.ts';
 import type { BaseFiles } from './base-files.ts';
 import type { HostileFile } from './files.ts';
 

@@ -8,7 +8,7 @@ import { createPipelineState } from '../../../src/pipeline/state.ts';
 import { EDGE_LABELS } from '../../../src/pipeline/rules/replanning.ts';
 import { visualizeGraph } from '../../../src/pipeline/mermaid.ts';
 import { captureLog } from '../../support/app.ts';
-import { browserIsMissing, openPage } from '../../support/browser.ts';
+import { browserIsMissing, openPage } from '../../support/system/browser.ts';
 import { pipelineConfig } from '../../support/run.ts';
 
 const { log } = captureLog();

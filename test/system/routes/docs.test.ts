@@ -1,8 +1,8 @@
 // Swagger UI as a person uses it: choose a image, press Execute, read the answer.
 import t from 'tap';
 import { buildTestApp } from '../../support/app.ts';
-import { browserIsMissing, openPage } from '../../support/browser.ts';
-import { makeImage } from '../../support/images.ts';
+import { browserIsMissing, openPage } from '../../support/system/browser.ts';
+import { makeImage } from '../../support/images/images.ts';
 
 t.test(
   '"Try it out" works as it stands, with a real image and nothing else filled in',

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import t from 'tap';
 import { projectRoot } from '../../../src/config/config.ts';
 import { testSidecar } from '../../support/app.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/model-answers.ts';
-import { startProviderDouble } from '../../support/provider-double.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../support/providers/model-answers.ts';
+import { startProviderDouble } from '../../support/providers/provider-double.ts';
 
 const NO_KEYS = {
   OPENAI_API_KEY: '',

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { projectRoot } from '../../../src/config/config.ts';
-import { pathWithStubs, setUpAndBuild, createSmallProject } from '../../support/small-project.ts';
+import { pathWithStubs, setUpAndBuild, createSmallProject } from '../../support/system/small-project.ts';
 
 /** A project with the real scripts of package.json, whose program prints two of its settings. */
 function createEnvProject(t: Test, file: string): string {
@@ -56,5 +56,5 @@ t.test('npm run dev reads .env too', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  for (const name of ['start', 'dev']) t.match(scripts[name], /--import=\.\/scripts\/load-env\.mjs/);
+  for (const name of ['start', 'dev']) t.match(scripts[name], /--import=\.\/scripts\/setup\/load-env\.mjs/);
 });

@@ -10,7 +10,7 @@ import {
   setUpAndBuild,
   createSmallProject,
   writeVersion,
-} from '../../support/small-project.ts';
+} from '../../support/system/small-project.ts';
 
 function stubNpm(clone: string): void {
   const npm = join(clone, 'bin', 'npm');

@@ -4,7 +4,7 @@ import type { Assessment, Finding } from '../../../schemas/responses/assessment.
 import { mergeMetadata } from '../../../src/comparisons/metadata.ts';
 import { rankImages } from '../../../src/comparisons/ranking.ts';
 import { makeAssessment } from '../../support/schemas/assessment.ts';
-import { createRandom } from '../../support/images.ts';
+import { createRandom } from '../../support/images/images.ts';
 
 const rule = { decided_at: 0.8, shared_error: 0, spread_without_interval: 0.7 };
 

@@ -1,9 +1,9 @@
 // The BMP decoder: every header, depth and encoding against known pixels, and every inconsistent header refused.
 import t from 'tap';
-import { makeBmp, type BmpOptions } from '../../support/bmp-files.ts';
-import { makeProfile, SRGB_PRIMARIES } from '../../support/metadata-blocks.ts';
-import { makeImage } from '../../support/images.ts';
-import { difference, prepare } from '../../support/prepared.ts';
+import { makeBmp, type BmpOptions } from '../../support/images/bmp-files.ts';
+import { makeProfile, SRGB_PRIMARIES } from '../../support/images/metadata-blocks.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { difference, prepare } from '../../support/images/prepared.ts';
 
 // An odd width: rows are padded.
 const [width, height] = [37, 21];

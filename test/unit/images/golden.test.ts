@@ -1,10 +1,10 @@
 // The decoding policy against pixels that the tests know: every format and variant, decoded as the sidecar will see it.
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { makePng, makeAnimatedPng, pngChunk, withChunk } from '../../support/png-files.ts';
-import { makeProfile, withProfile, SRGB_PRIMARIES } from '../../support/metadata-blocks.ts';
-import { makeImage } from '../../support/images.ts';
-import { difference, prepare } from '../../support/prepared.ts';
+import { makePng, makeAnimatedPng, pngChunk, withChunk } from '../../support/images/png-files.ts';
+import { makeProfile, withProfile, SRGB_PRIMARIES } from '../../support/images/metadata-blocks.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { difference, prepare } from '../../support/images/prepared.ts';
 
 const [width, height] = [48, 32];
 const source = await makeImage({ width, height }).raw().toBuffer();

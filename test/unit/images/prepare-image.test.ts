@@ -6,8 +6,8 @@ import t, { type Test } from 'tap';
 import { prepareImage, resizeImage } from '../../../src/images/prepare-image.ts';
 import { readJpegQuality } from '../../../src/images/jpeg-quality.ts';
 import { createSpool, EDGE_BYTES } from '../../../src/uploads/spool.ts';
-import { withSegment } from '../../support/metadata-blocks.ts';
-import { createRandom, makeImage } from '../../support/images.ts';
+import { withSegment } from '../../support/images/metadata-blocks.ts';
+import { createRandom, makeImage } from '../../support/images/images.ts';
 
 const LIMITS = { maxPixels: 50_000_000 };
 const photo = () => makeImage({ width: 64, height: 48 });

@@ -9,7 +9,7 @@ import { buildGraph } from '../../../src/pipeline/graph.ts';
 import type { PipelineState } from '../../../src/pipeline/state.ts';
 import { captureLog } from '../../support/app.ts';
 import { pipelineConfig, runGraph, scriptEvidence, scriptImage } from '../../support/run.ts';
-import { GLOBAL_PLAN, scriptReasoner } from '../../support/scripted-reasoner.ts';
+import { GLOBAL_PLAN, scriptReasoner } from '../../support/reasoners/scripted-reasoner.ts';
 
 const REPLAN = { need_replan: true, replan_reason: 'Missing tool scores for vehicle region' };
 

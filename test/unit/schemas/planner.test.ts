@@ -10,7 +10,7 @@ import { PlanControlFlags, PlannerInput, PlannerOutput } from '../../../schemas/
 import { DISTORTION_CATEGORIES } from '../../../schemas/vocabulary.ts';
 import { createImagePathCheck } from '../../../src/images/path-check.ts';
 import { ACCEPTED_FORMATS } from '../../../src/images/formats/sniff.ts';
-import { makeBmp } from '../../support/bmp-files.ts';
+import { makeBmp } from '../../support/images/bmp-files.ts';
 import { checkField, checkRequired, onlyIssue, refusal, refusedPaths, without } from '../../support/schemas/refusal.ts';
 
 const FLAGS = { distortion_detection: false, distortion_analysis: true, tool_selection: true, tool_execution: true };

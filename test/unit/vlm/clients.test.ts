@@ -1,9 +1,9 @@
 // The four clients against the provider double: the same request, the same reply, and the same classification of failures.
 import t from 'tap';
 import { VLMError } from '../../../src/vlm/errors.ts';
-import { makeImage } from '../../support/images.ts';
-import { KEYS, startProviderDouble, type Step, type Wire } from '../../support/provider-double.ts';
-import { backendsFor, SIMPLE_REQUEST } from '../../support/models.ts';
+import { makeImage } from '../../support/images/images.ts';
+import { KEYS, startProviderDouble, type Step, type Wire } from '../../support/providers/provider-double.ts';
+import { backendsFor, SIMPLE_REQUEST } from '../../support/providers/models.ts';
 
 const BACKENDS: [Wire, string][] = [
   ['openai', 'openai.gpt-4o'],

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import type { PreparedImage } from '../../../src/images/prepare-image.ts';
 import { createImageSource } from '../../../src/vlm/image-encoding.ts';
-import { makeImage } from '../../support/images.ts';
+import { makeImage } from '../../support/images/images.ts';
 
 t.test('small images unchanged, large ones scaled down, crops at full resolution, each encoded once', async (t) => {
   const file = (name: string) => `${t.testdirName}/${name}`;

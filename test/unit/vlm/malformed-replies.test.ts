@@ -6,9 +6,9 @@ import { createGuardedFetch } from '../../../src/vlm/transport/guarded-fetch.ts'
 import { levelsFromLogprobs } from '../../../src/vlm/level-probabilities.ts';
 import { createKeyRemover, createRedactor, Secret } from '../../../src/vlm/transport/secret.ts';
 import type { VLMError } from '../../../src/vlm/errors.ts';
-import { BACKEND_NAMES, startBareServer } from '../../support/bare-server.ts';
-import { sessionFor, SIMPLE_REQUEST, YES_OR_NO } from '../../support/models.ts';
-import type { Wire } from '../../support/provider-double.ts';
+import { BACKEND_NAMES, startBareServer } from '../../support/providers/bare-server.ts';
+import { sessionFor, SIMPLE_REQUEST, YES_OR_NO } from '../../support/providers/models.ts';
+import type { Wire } from '../../support/providers/provider-double.ts';
 
 const KEY = 'sk-odd_Contents-1234567890';
 const SAID = '{"answer":"yes"}';

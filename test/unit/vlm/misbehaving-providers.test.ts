@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { levelsFromLogprobs } from '../../../src/vlm/level-probabilities.ts';
 import { VLMError } from '../../../src/vlm/errors.ts';
-import { startBareServer } from '../../support/bare-server.ts';
-import { sessionFor, SIMPLE_REQUEST } from '../../support/models.ts';
-import type { Wire } from '../../support/provider-double.ts';
+import { startBareServer } from '../../support/providers/bare-server.ts';
+import { sessionFor, SIMPLE_REQUEST } from '../../support/providers/models.ts';
+import type { Wire } from '../../support/providers/provider-double.ts';
 
 type Answer = (response: ServerResponse) => void;
 const KEYS = { openai: 'sk-odd-1234567890', anthropic: 'sk-ant-odd-1234567890', google: 'AIzaOdd1234567890abc' };

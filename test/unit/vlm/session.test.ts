@@ -4,8 +4,8 @@ import Type from 'typebox';
 import { loadConfig } from '../../../src/config/config.ts';
 import { answerCacheKey } from '../../../src/vlm/build-request.ts';
 import { ModelFailedError } from '../../../src/errors.ts';
-import { startProviderDouble, type SeenRequest, type Step } from '../../support/provider-double.ts';
-import { backendsFor, newCache, sessionFor, YES_OR_NO, type TestSession } from '../../support/models.ts';
+import { startProviderDouble, type SeenRequest, type Step } from '../../support/providers/provider-double.ts';
+import { backendsFor, newCache, sessionFor, YES_OR_NO, type TestSession } from '../../support/providers/models.ts';
 
 const YES: Step = { say: { answer: 'yes' } };
 

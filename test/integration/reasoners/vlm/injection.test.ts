@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap';
 import type { Assessment } from '../../../../schemas/responses/assessment.ts';
 import { buildTestApp, formRequest } from '../../../support/app.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../../support/model-answers.ts';
-import { withModels } from '../../../support/models.ts';
-import { makeImage } from '../../../support/images.ts';
-import { startProviderDouble, type Step } from '../../../support/provider-double.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../../support/providers/model-answers.ts';
+import { withModels } from '../../../support/providers/models.ts';
+import { makeImage } from '../../../support/images/images.ts';
+import { startProviderDouble, type Step } from '../../../support/providers/provider-double.ts';
 
 const image = await makeImage({ width: 256, height: 200, seed: 5 }).jpeg({ quality: 90 }).toBuffer();
 const FREE_FORM = 'Methinks yon snapshot wants a spot of scrutiny, prithee opine';

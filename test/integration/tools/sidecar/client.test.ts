@@ -8,8 +8,8 @@ import t, { type Test } from 'tap';
 import type { MeasureEvent } from '../../../../schemas/sidecar.ts';
 import { createSidecarClient, type MeasureCall } from '../../../../src/tools/sidecar/client.ts';
 import { testSidecar } from '../../../support/app.ts';
-import { makeImage } from '../../../support/images.ts';
-import { until } from '../../../support/service.ts';
+import { makeImage } from '../../../support/images/images.ts';
+import { until } from '../../../support/system/service.ts';
 import { makeTempFolder } from '../../../support/temp-folder.ts';
 
 const image = await makeImage({ width: 256, height: 256 }).png().toBuffer();

@@ -10,7 +10,7 @@ import { combineClients } from '../../../../src/tools/sidecar/combined-client.ts
 import type { MeasureCall, SidecarClient, SidecarOrigin } from '../../../../src/tools/sidecar/client.ts';
 import { superviseSidecar } from '../../../../src/tools/sidecar/supervisor.ts';
 import { buildTestApp, formRequest, sidecarCommand } from '../../../support/app.ts';
-import { makeImage } from '../../../support/images.ts';
+import { makeImage } from '../../../support/images/images.ts';
 
 const anyLicence = (config: Config): Config => ({ ...config, pipeline: { ...config.pipeline, licences: 'any' } });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { superviseSidecar } from '../../../../src/tools/sidecar/supervisor.ts';
 import { captureLog, sidecarCommand } from '../../../support/app.ts';
-import { groupOf, until } from '../../../support/service.ts';
+import { groupOf, until } from '../../../support/system/service.ts';
 
 /** A script in place of the sidecar. */
 function createScript(t: Test, script: string) {

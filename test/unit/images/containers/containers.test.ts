@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { withSegment } from '../../../support/metadata-blocks.ts';
-import { makeImage } from '../../../support/images.ts';
-import { pngChunk, withChunk } from '../../../support/png-files.ts';
-import { prepare } from '../../../support/prepared.ts';
+import { withSegment } from '../../../support/images/metadata-blocks.ts';
+import { makeImage } from '../../../support/images/images.ts';
+import { pngChunk, withChunk } from '../../../support/images/png-files.ts';
+import { prepare } from '../../../support/images/prepared.ts';
 
 const SECRET = 'SECRET-7f3a';
 const photo = () => makeImage({ width: 64, height: 48 });

@@ -3,8 +3,8 @@ import t from 'tap';
 import sharp from 'sharp';
 import { FORMATS, sniff } from '../../../../src/images/formats/sniff.ts';
 import { UNSUPPORTED_FORMATS } from '../../../../src/images/formats/unsupported.ts';
-import { makeBmp } from '../../../support/bmp-files.ts';
-import { makeImage } from '../../../support/images.ts';
+import { makeBmp } from '../../../support/images/bmp-files.ts';
+import { makeImage } from '../../../support/images/images.ts';
 
 const photo = () => makeImage({ width: 32, height: 32 });
 const iso = (major: string, ...compatible: string[]) => {

@@ -7,7 +7,7 @@ import { findGaps, formatGap, formatReplanReason } from '../../../../src/pipelin
 import { resolveScope } from '../../../../src/pipeline/rules/scope.ts';
 import { IqaError } from '../../../../src/errors.ts';
 import { registry, runGraph, scriptEvidence } from '../../../support/run.ts';
-import { GLOBAL_PLAN } from '../../../support/scripted-reasoner.ts';
+import { GLOBAL_PLAN } from '../../../support/reasoners/scripted-reasoner.ts';
 
 const planFor = (
   query_scope: PlannerOutput['query_scope'],

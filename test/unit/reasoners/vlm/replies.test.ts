@@ -4,7 +4,7 @@ import { examinationSchema, readExamination } from '../../../../src/reasoners/vl
 import { planSchema, readPlan } from '../../../../src/reasoners/vlm/planner/reply.ts';
 import { readSummary, summarySchema } from '../../../../src/reasoners/vlm/summarizer/reply.ts';
 import { toProviderSchema } from '../../../../src/vlm/providers/provider-schema.ts';
-import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../../support/model-answers.ts';
+import { GLOBAL_PLAN_ANSWER, LEVELS_ANSWER, MERGED_ANSWER } from '../../../support/providers/model-answers.ts';
 import { registry } from '../../../support/run.ts';
 
 const SITUATION = { hasReference: false, replan: null };

@@ -1,7 +1,7 @@
 // The result cache: eviction, counters, keys.
 import t from 'tap';
 import { createResultCache, resultCacheKey } from '../../../../src/tools/evidence/cache.ts';
-import { toolEvent } from '../../../support/sidecar-events.ts';
+import { toolEvent } from '../../../support/sidecar/sidecar-events.ts';
 
 t.test(
   'evicts the least recently used, counts hits and misses, and keys by all that a result depends on',

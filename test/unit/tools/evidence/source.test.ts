@@ -5,7 +5,7 @@ import type { PreparedImage } from '../../../../src/images/prepare-image.ts';
 import { createResultCache } from '../../../../src/tools/evidence/cache.ts';
 import { createEvidenceSource, WHOLE_IMAGE } from '../../../../src/tools/evidence/source.ts';
 import { registry } from '../../../support/run.ts';
-import { createFakeClient, offer, toolEvent, type FakeClient } from '../../../support/sidecar-events.ts';
+import { createFakeClient, offer, toolEvent, type FakeClient } from '../../../support/sidecar/sidecar-events.ts';
 
 const GRID = [0, 0, 0, 0, 0.5, 0, 0, 0, 1];
 const END: MeasureEvent = { event: 'end', time_ms: 2 };

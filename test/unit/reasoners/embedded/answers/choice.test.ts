@@ -9,8 +9,8 @@ import {
   buildEvidence,
   buildFinding,
   type Severities,
-} from '../../../../support/embedded-reasoner.ts';
-import { generateEvidence } from '../../../../support/random-evidence.ts';
+} from '../../../../support/reasoners/embedded-reasoner.ts';
+import { generateEvidence } from '../../../../support/reasoners/random-evidence.ts';
 import { createChance } from '../../../../support/random.ts';
 
 interface Evidence {

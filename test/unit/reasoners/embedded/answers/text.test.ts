@@ -10,8 +10,8 @@ import {
 } from '../../../../../schemas/vocabulary.ts';
 import { fuse } from '../../../../../src/pipeline/rules/fusion.ts';
 import { asSentence } from '../../../../../src/reasoners/embedded/answers/text/names.ts';
-import { ask, buildEvidence, buildFinding, type AskOptions } from '../../../../support/embedded-reasoner.ts';
-import { buildToolLog, generateEvidence, type RandomEvidence } from '../../../../support/random-evidence.ts';
+import { ask, buildEvidence, buildFinding, type AskOptions } from '../../../../support/reasoners/embedded-reasoner.ts';
+import { buildToolLog, generateEvidence, type RandomEvidence } from '../../../../support/reasoners/random-evidence.ts';
 import { createChance } from '../../../../support/random.ts';
 
 /** One analysed distortion with its finding. */

@@ -2,9 +2,9 @@
 import t from 'tap';
 import type { ExamineRequest } from '../../../../../src/reasoners/reasoner.ts';
 import { WHOLE_IMAGE } from '../../../../../src/tools/evidence/source.ts';
-import { ask, buildEvidence, CLEAN, reasoner, signal } from '../../../../support/embedded-reasoner.ts';
+import { ask, buildEvidence, CLEAN, reasoner, signal } from '../../../../support/reasoners/embedded-reasoner.ts';
 import { registry } from '../../../../support/run.ts';
-import { GLOBAL_PLAN } from '../../../../support/scripted-reasoner.ts';
+import { GLOBAL_PLAN } from '../../../../support/reasoners/scripted-reasoner.ts';
 
 const examineRequest = (
   changes: Partial<ExamineRequest>,

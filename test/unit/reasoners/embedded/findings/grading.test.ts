@@ -1,7 +1,7 @@
 // Grades measurements: strengths, severities, variants and explanations.
 import t from 'tap';
 import { gradeRegion, toSeverity } from '../../../../../src/reasoners/embedded/findings/grading.ts';
-import { CLEAN, grade, rules } from '../../../../support/embedded-reasoner.ts';
+import { CLEAN, grade, rules } from '../../../../support/reasoners/embedded-reasoner.ts';
 
 t.test('a typical good photo has no visible distortion', async (t) => {
   t.ok(grade({}).every(({ severity }) => severity === 'none'));

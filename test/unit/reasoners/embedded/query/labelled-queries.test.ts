@@ -5,7 +5,7 @@ import t from 'tap';
 import { derivePlan } from '../../../../../src/pipeline/rules/plan.ts';
 import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
 import type { PlannerOutput } from '../../../../../schemas/pipeline/planner.ts';
-import { VOCABULARY } from '../../../../support/lexicon.ts';
+import { VOCABULARY } from '../../../../support/reasoners/lexicon.ts';
 
 interface LabelledQuery {
   id: string;

@@ -1,7 +1,7 @@
 // Stories around a question: their things are not its objects unless the question refers to them, and they lower the confidence.
 import t from 'tap';
 import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
-import { VOCABULARY } from '../../../../support/lexicon.ts';
+import { VOCABULARY } from '../../../../support/reasoners/lexicon.ts';
 
 const parse = (query: string) => parseQuery(query, VOCABULARY);
 

@@ -4,7 +4,7 @@ import { derivePlan } from '../../../../../src/pipeline/rules/plan.ts';
 import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
 import { parse as validate } from '../../../../../schemas/validation/model.ts';
 import { PlannerOutput } from '../../../../../schemas/pipeline/planner.ts';
-import { VOCABULARY } from '../../../../support/lexicon.ts';
+import { VOCABULARY } from '../../../../support/reasoners/lexicon.ts';
 
 const parse = (query: string, choices?: string[]) => parseQuery(query, VOCABULARY, choices);
 

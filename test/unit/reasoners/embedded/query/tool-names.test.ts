@@ -1,7 +1,7 @@
 // Tools are found by whole names, longest first, and never in ordinary words.
 import t from 'tap';
 import { parseQuery } from '../../../../../src/reasoners/embedded/query/parse-query.ts';
-import { VOCABULARY } from '../../../../support/lexicon.ts';
+import { VOCABULARY } from '../../../../support/reasoners/lexicon.ts';
 
 const findTool = (query: string) => parseQuery(query, VOCABULARY).tool;
 

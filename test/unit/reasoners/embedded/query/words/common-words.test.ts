@@ -10,7 +10,7 @@ import {
 import { readLexiconFile, type WordClass } from '../../../../../../src/reasoners/embedded/query/words/lexicon-file.ts';
 import { expandPhrase } from '../../../../../../src/reasoners/embedded/query/words/phrase-notation.ts';
 import { tokenize } from '../../../../../../src/reasoners/embedded/query/words/tokens.ts';
-import { LEXICON_PATH, VOCABULARY } from '../../../../../support/lexicon.ts';
+import { LEXICON_PATH, VOCABULARY } from '../../../../../support/reasoners/lexicon.ts';
 
 const { lexicon } = VOCABULARY;
 const file = readLexiconFile(LEXICON_PATH);

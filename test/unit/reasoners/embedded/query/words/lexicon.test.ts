@@ -8,7 +8,7 @@ import { loadSeverityRules } from '../../../../../../src/reasoners/embedded/find
 import { parseQuery } from '../../../../../../src/reasoners/embedded/query/parse-query.ts';
 import { projectRoot } from '../../../../../../src/config/config.ts';
 import { DISTORTION_CATEGORIES } from '../../../../../../schemas/vocabulary.ts';
-import { LEXICON_PATH, VOCABULARY } from '../../../../../support/lexicon.ts';
+import { LEXICON_PATH, VOCABULARY } from '../../../../../support/reasoners/lexicon.ts';
 
 const findCategory = (phrase: string) => {
   const words = phrase.split(' ');

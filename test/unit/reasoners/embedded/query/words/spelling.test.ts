@@ -6,7 +6,7 @@ import {
   findStem,
 } from '../../../../../../src/reasoners/embedded/query/words/spelling.ts';
 import { parseQuery } from '../../../../../../src/reasoners/embedded/query/parse-query.ts';
-import { VOCABULARY } from '../../../../../support/lexicon.ts';
+import { VOCABULARY } from '../../../../../support/reasoners/lexicon.ts';
 
 const correct = (word: string) => VOCABULARY.lexicon.correct(word);
 

@@ -1,10 +1,10 @@
 // The service as a process that stops for ever at the beginning of a stage, HALT_AT, so that a test can kill it exactly there.
 import { pino } from 'pino';
-import { buildApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { createSpool } from '../../src/uploads/spool.ts';
-import { createReasoners } from '../../src/reasoners/select.ts';
-import { createSidecarClient } from '../../src/tools/sidecar/client.ts';
+import { buildApp } from '../../../src/app.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { createSpool } from '../../../src/uploads/spool.ts';
+import { createReasoners } from '../../../src/reasoners/select.ts';
+import { createSidecarClient } from '../../../src/tools/sidecar/client.ts';
 
 const METHODS = { planner: 'plan', executor: 'examine', summarizer: 'summarize' } as const;
 

@@ -6,7 +6,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
 } from 'openai/resources/chat/completions';
 import { KEYS, type JsonSchema, type SeenRequest, type Speech } from './provider-double.ts';
-import { tokensOf } from './spoken-tokens.ts';
+import { tokensOf } from './token-logprobs.ts';
 
 export function readOpenAi({ headers }: IncomingMessage, body: ChatCompletionCreateParamsNonStreaming): SeenRequest {
   if (headers.authorization !== `Bearer ${KEYS.openai}` && headers.authorization !== 'Bearer none')

@@ -1,17 +1,17 @@
 // The embedded reasoner with the shipped rules, and evidence to ask it about.
-import type { ExecutorOutput } from '../../schemas/pipeline/executor.ts';
-import type { Finding } from '../../schemas/responses/assessment.ts';
-import { GLOBAL, type DistortionCategory, type Severity } from '../../schemas/vocabulary.ts';
-import { projectRoot } from '../../src/config/config.ts';
-import { fuse, weighLeadTools } from '../../src/pipeline/rules/fusion.ts';
-import { gradeRegion } from '../../src/reasoners/embedded/findings/grading.ts';
-import { loadSeverityRules } from '../../src/reasoners/embedded/findings/severity-rules.ts';
-import { createQueryParser } from '../../src/reasoners/embedded/query/parse-query.ts';
-import { createEmbeddedReasoner } from '../../src/reasoners/embedded/reasoner.ts';
-import type { SummaryRequest } from '../../src/reasoners/reasoner.ts';
-import { WHOLE_IMAGE } from '../../src/tools/evidence/source.ts';
+import type { ExecutorOutput } from '../../../schemas/pipeline/executor.ts';
+import type { Finding } from '../../../schemas/responses/assessment.ts';
+import { GLOBAL, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
+import { projectRoot } from '../../../src/config/config.ts';
+import { fuse, weighLeadTools } from '../../../src/pipeline/rules/fusion.ts';
+import { gradeRegion } from '../../../src/reasoners/embedded/findings/grading.ts';
+import { loadSeverityRules } from '../../../src/reasoners/embedded/findings/severity-rules.ts';
+import { createQueryParser } from '../../../src/reasoners/embedded/query/parse-query.ts';
+import { createEmbeddedReasoner } from '../../../src/reasoners/embedded/reasoner.ts';
+import type { SummaryRequest } from '../../../src/reasoners/reasoner.ts';
+import { WHOLE_IMAGE } from '../../../src/tools/evidence/source.ts';
 import { VOCABULARY } from './lexicon.ts';
-import { registry } from './run.ts';
+import { registry } from '../run.ts';
 import { GLOBAL_PLAN } from './scripted-reasoner.ts';
 
 export const rules = loadSeverityRules(projectRoot());

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Agent } from 'undici';
-import { projectRoot } from '../../src/config/config.ts';
+import { projectRoot } from '../../../src/config/config.ts';
 import { until } from './service.ts';
 
 export interface Gateway {

@@ -1,6 +1,6 @@
 // A reasoner that plays a script: each call takes the next step, and steps left over fail the test.
-import type { PlannerOutput } from '../../schemas/pipeline/planner.ts';
-import type { SummarizerOutput } from '../../schemas/pipeline/summarizer.ts';
+import type { PlannerOutput } from '../../../schemas/pipeline/planner.ts';
+import type { SummarizerOutput } from '../../../schemas/pipeline/summarizer.ts';
 import {
   NO_USAGE,
   type Examination,
@@ -8,7 +8,7 @@ import {
   type PlanRequest,
   type Reasoner,
   type SummaryRequest,
-} from '../../src/reasoners/reasoner.ts';
+} from '../../../src/reasoners/reasoner.ts';
 
 type Step<Request, Result> = Result | Error | ((request: Request, signal: AbortSignal) => Result | Promise<Result>);
 

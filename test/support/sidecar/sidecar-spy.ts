@@ -2,7 +2,7 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { testSidecar } from './app.ts';
+import { testSidecar } from '../app.ts';
 
 export interface WatchedSidecar {
   origin: string;

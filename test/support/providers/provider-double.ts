@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { Test } from 'tap';
-import { readAnthropic, writeAnthropic } from './provider-wire-anthropic.ts';
-import { readGoogle, writeGoogle } from './provider-wire-google.ts';
-import { readOpenAi, writeOpenAi } from './provider-wire-openai.ts';
+import { readAnthropic, writeAnthropic } from './wire-anthropic.ts';
+import { readGoogle, writeGoogle } from './wire-google.ts';
+import { readOpenAi, writeOpenAi } from './wire-openai.ts';
 
 export const KEYS = {
   openai: 'sk-double-openai-0123456789',

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { Assessment } from '../../schemas/responses/assessment.ts';
+import type { Assessment } from '../../../schemas/responses/assessment.ts';
 import { postgresIsMissing, startPostgres, valueIn, type Postgres } from './postgres.ts';
 
 export interface TestStore {

@@ -1,6 +1,6 @@
 // Events of the sidecar, and a client that replays them.
-import type { MeasureEvent, SidecarTools, ToolEvent } from '../../schemas/sidecar.ts';
-import type { MeasureCall, SidecarClient } from '../../src/tools/sidecar/client.ts';
+import type { MeasureEvent, SidecarTools, ToolEvent } from '../../../schemas/sidecar.ts';
+import type { MeasureCall, SidecarClient } from '../../../src/tools/sidecar/client.ts';
 
 export const toolEvent = (tool: string, changes: Partial<ToolEvent> = {}): ToolEvent => ({
   event: 'tool',

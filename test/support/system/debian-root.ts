@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fetchNode } from '../../scripts/fetch-node.mjs';
-import { projectRoot } from '../../src/config/config.ts';
+import { fetchNode } from '../../../scripts/setup/fetch-node.mjs';
+import { projectRoot } from '../../../src/config/config.ts';
 import { runInRoot } from './namespaces.ts';
 
 const BASES = join(projectRoot(), '.setup', 'bases');

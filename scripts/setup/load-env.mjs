@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, URL } from 'node:url';
 
-const file = fileURLToPath(new URL('../.env', import.meta.url));
+const file = fileURLToPath(new URL('../../.env', import.meta.url));
 
 try {
   checkLines(readFileSync(file, 'utf8'));

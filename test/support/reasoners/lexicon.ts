@@ -1,9 +1,9 @@
 // The vocabulary the tests of this folder speak: the shipped lexicon and a list of tools with their aliases.
 import { fileURLToPath } from 'node:url';
-import { loadLexicon } from '../../src/reasoners/embedded/query/words/lexicon.ts';
-import type { Vocabulary } from '../../src/reasoners/embedded/query/parse-query.ts';
+import { loadLexicon } from '../../../src/reasoners/embedded/query/words/lexicon.ts';
+import type { Vocabulary } from '../../../src/reasoners/embedded/query/parse-query.ts';
 
-export const LEXICON_PATH = fileURLToPath(new URL('../../configs/lexicon.yaml', import.meta.url));
+export const LEXICON_PATH = fileURLToPath(new URL('../../../configs/lexicon.yaml', import.meta.url));
 
 const tool = (name: string, ...aliases: string[]) => ({ name, aliases });
 

@@ -1,10 +1,10 @@
 // Kills the sidecar again and again while requests come in, and keeps the books: shared by the test and the benchmark.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Assessment } from '../../schemas/responses/assessment.ts';
-import { formRequest } from './app.ts';
-import { makeImage } from './images.ts';
-import { withSplitData } from './png-files.ts';
-import { until, type Service } from './service.ts';
+import type { Assessment } from '../../../schemas/responses/assessment.ts';
+import { formRequest } from '../app.ts';
+import { makeImage } from '../images/images.ts';
+import { withSplitData } from '../images/png-files.ts';
+import { until, type Service } from '../system/service.ts';
 
 export interface KillReport {
   /** Status of every request, and whether a 200 said what it should. */

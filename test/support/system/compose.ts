@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { projectRoot } from '../../src/config/config.ts';
+import { projectRoot } from '../../../src/config/config.ts';
 
 export interface ComposeService {
   build: string;

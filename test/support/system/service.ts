@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { projectRoot } from '../../src/config/config.ts';
+import { projectRoot } from '../../../src/config/config.ts';
 
 export interface Service {
   child: ChildProcess;

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import type { Test } from 'tap';
-import { prepareImage, type PreparedImage } from '../../src/images/prepare-image.ts';
-import { createSpool, type SpoolSession } from '../../src/uploads/spool.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { prepareImage, type PreparedImage } from '../../../src/images/prepare-image.ts';
+import { createSpool, type SpoolSession } from '../../../src/uploads/spool.ts';
+import { makeTempFolder } from '../temp-folder.ts';
 
 export interface Prepared {
   image: PreparedImage;

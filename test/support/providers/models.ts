@@ -1,15 +1,15 @@
 // Back ends and sessions for tests: the shipped configuration, the provider double behind it, and no long waits.
 import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
-import { explain } from '../../schemas/validation/explain.ts';
-import { ValidationError } from '../../schemas/validation/model.ts';
-import { loadConfig, type Config } from '../../src/config/config.ts';
-import { createBackends, type Backend } from '../../src/vlm/backends.ts';
-import { createBudget, type Limits } from '../../src/vlm/budget.ts';
-import type { VLMRequest } from '../../src/vlm/client.ts';
-import type { ModelBackends, RoleSettings } from '../../src/vlm/config-file.ts';
-import { createSession, type ModelAnswer, type ModelQuery, type SessionOptions } from '../../src/vlm/session.ts';
-import { captureLog } from './app.ts';
+import { explain } from '../../../schemas/validation/explain.ts';
+import { ValidationError } from '../../../schemas/validation/model.ts';
+import { loadConfig, type Config } from '../../../src/config/config.ts';
+import { createBackends, type Backend } from '../../../src/vlm/backends.ts';
+import { createBudget, type Limits } from '../../../src/vlm/budget.ts';
+import type { VLMRequest } from '../../../src/vlm/client.ts';
+import type { ModelBackends, RoleSettings } from '../../../src/vlm/config-file.ts';
+import { createSession, type ModelAnswer, type ModelQuery, type SessionOptions } from '../../../src/vlm/session.ts';
+import { captureLog } from '../app.ts';
 
 /** The shipped file with waits short enough for tests, and whatever else a test changes. */
 export function quickModels(

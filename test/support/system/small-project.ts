@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { projectRoot } from '../../src/config/config.ts';
+import { projectRoot } from '../../../src/config/config.ts';
 
 const root = projectRoot();
 
@@ -15,8 +15,8 @@ export function createBareClone(t: Test): string {
     'package.json',
     'package-lock.json',
     'scripts/setup.mjs',
-    'scripts/load-env.mjs',
-    'scripts/lock.mjs',
+    'scripts/setup/load-env.mjs',
+    'scripts/setup/lock.mjs',
     'sidecar/requirements.lock',
   ])
     cpSync(join(root, file), join(clone, file));

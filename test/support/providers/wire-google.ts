@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Content, GenerateContentResponse, GenerationConfig, Part } from '@google/genai';
 import { KEYS, type JsonSchema, type SeenRequest, type Speech } from './provider-double.ts';
-import { tokensOf } from './spoken-tokens.ts';
+import { tokensOf } from './token-logprobs.ts';
 
 interface Body {
   contents: Content[];

@@ -1,5 +1,5 @@
 // Text as a model's tokens with log-probabilities: the level of final_answer has the probabilities that a test gives, all else is certain.
-import type { TokenLogprobs } from '../../src/vlm/client.ts';
+import type { TokenLogprobs } from '../../../src/vlm/client.ts';
 
 export function tokensOf(text: string, levels: Record<string, number> = {}, most = 20): TokenLogprobs[] {
   const pieces = text.match(/"final_answer"\s*:\s*"|\w+|\W/g) ?? [];

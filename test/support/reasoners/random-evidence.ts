@@ -1,10 +1,10 @@
 // Random evidence about the whole image, for properties that every answer must have.
-import type { ExecutorOutput } from '../../schemas/pipeline/executor.ts';
-import { PLACES, type Finding, type QualityScore } from '../../schemas/responses/assessment.ts';
-import { GLOBAL, SEVERITIES, type DistortionCategory, type Severity } from '../../schemas/vocabulary.ts';
-import { fuse } from '../../src/pipeline/rules/fusion.ts';
+import type { ExecutorOutput } from '../../../schemas/pipeline/executor.ts';
+import { PLACES, type Finding, type QualityScore } from '../../../schemas/responses/assessment.ts';
+import { GLOBAL, SEVERITIES, type DistortionCategory, type Severity } from '../../../schemas/vocabulary.ts';
+import { fuse } from '../../../src/pipeline/rules/fusion.ts';
 import { rules } from './embedded-reasoner.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 export type StrongFinding = Finding & { strength: number };
 export interface RandomEvidence {
