@@ -12,7 +12,13 @@ import { readCompose } from '../../support/system/compose.ts';
 import { createBase } from '../../support/system/debian-root.ts';
 import { builderIsMissing, buildImage, type Image } from '../../support/system/dockerfile.ts';
 import { makeCertificate } from '../../support/system/gateway.ts';
-import { firstChild, runInContainer, runInRoot, startContainer, startNetwork } from '../../support/system/namespaces.ts';
+import {
+  firstChild,
+  runInContainer,
+  runInRoot,
+  startContainer,
+  startNetwork,
+} from '../../support/system/namespaces.ts';
 import { makeImage } from '../../support/images/images.ts';
 import { until } from '../../support/system/service.ts';
 

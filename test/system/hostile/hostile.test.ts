@@ -16,7 +16,9 @@ import { makeHostileFiles, type HostileFile } from './files.ts';
 const LIMITS = { IQA_MAX_PIXELS: '3000000' };
 /** As npm start sets it: glibc otherwise keeps up to 300 MB of what libvips' threads gave back. */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };
-const COLLECTING = { NODE_OPTIONS: `--import=${join(projectRoot(), 'test', 'support', 'system', 'collect-on-signal.mjs')}` };
+const COLLECTING = {
+  NODE_OPTIONS: `--import=${join(projectRoot(), 'test', 'support', 'system', 'collect-on-signal.mjs')}`,
+};
 const AT_ONCE = 6;
 /** Of good images among the hostile ones. */
 const EVERY = 25;

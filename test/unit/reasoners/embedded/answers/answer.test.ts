@@ -2,7 +2,13 @@
 import t from 'tap';
 import { LEVELS, SEVERITIES, type Severity } from '../../../../../schemas/vocabulary.ts';
 import type { SummaryRequest } from '../../../../../src/reasoners/reasoner.ts';
-import { ask, buildEvidence, grade, type AskOptions, type Severities } from '../../../../support/reasoners/embedded-reasoner.ts';
+import {
+  ask,
+  buildEvidence,
+  grade,
+  type AskOptions,
+  type Severities,
+} from '../../../../support/reasoners/embedded-reasoner.ts';
 import { GLOBAL_PLAN } from '../../../../support/reasoners/scripted-reasoner.ts';
 
 t.test('a rating gives the level word and the score of the JSON, rounded to two digits', async (t) => {
