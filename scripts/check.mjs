@@ -45,8 +45,11 @@ const tiers = {
     [{ name: 'unit and integration tests', run: () => runTap(['unit', 'integration'], { coverage: true }) }],
   ],
   system: [
-    [{ name: 'system tests', run: () => runTap(['system'], { jobs: 1 }) }],
-    [pytest('pytest, system tests', ['-m', 'system']), contract()],
+    [
+      pytest('pytest, system tests', ['-m', 'system']),
+      contract(),
+      { name: 'system tests', run: () => runTap(['system']) },
+    ],
   ],
 };
 

@@ -28,6 +28,18 @@ export const DistortionAnalysis = defineModel(
 );
 export type DistortionAnalysis = Static<typeof DistortionAnalysis>;
 
+const EXAMPLE_LOG = {
+  tool_name: 'NIQE',
+  object_name: GLOBAL,
+  distortion: 'Noise',
+  raw_score: 3.42,
+  normalized_score: 4.1,
+  execution_time: 0.021,
+  fallback: false,
+  error: null,
+  timestamp: '2026-11-17T08:00:00.000Z',
+};
+
 export const ToolExecutionLog = defineModel(
   'ToolExecutionLog',
   Type.Object(
@@ -47,21 +59,7 @@ export const ToolExecutionLog = defineModel(
     },
     { additionalProperties: false, description: 'One execution of one tool.' },
   ),
-  {
-    examples: [
-      {
-        tool_name: 'NIQE',
-        object_name: GLOBAL,
-        distortion: 'Noise',
-        raw_score: 3.42,
-        normalized_score: 4.1,
-        execution_time: 0.021,
-        fallback: false,
-        error: null,
-        timestamp: '2026-11-17T08:00:00.000Z',
-      },
-    ],
-  },
+  { examples: [EXAMPLE_LOG] },
 );
 export type ToolExecutionLog = Static<typeof ToolExecutionLog>;
 
@@ -117,19 +115,7 @@ export const ExecutorOutput = defineModel(
         },
         selected_tools: { Global: { Noise: 'NIQE' } },
         quality_scores: { Global: { Noise: ['NIQE', 4.1] } },
-        tool_logs: [
-          {
-            tool_name: 'NIQE',
-            object_name: GLOBAL,
-            distortion: 'Noise',
-            raw_score: 3.42,
-            normalized_score: 4.1,
-            execution_time: 0.021,
-            fallback: false,
-            error: null,
-            timestamp: '2026-11-17T08:00:00.000Z',
-          },
-        ],
+        tool_logs: [EXAMPLE_LOG],
       },
     ],
   },

@@ -16,7 +16,7 @@ const MIN_LINE_COVERAGE = 90;
 const PROCESSES = { unit: 2, integration: 3 };
 
 /** Integration tests share one sidecar; it is started here. */
-export async function runTap(tiers, { coverage = false, jobs = 2 } = {}) {
+export async function runTap(tiers, { coverage = false } = {}) {
   const shared = tiers.includes('unit') && tiers.length === 1 ? null : await startSidecar();
   const report = join(reports, `${tiers.join('-')}.tap`);
   const result = await runCommand({
@@ -24,7 +24,6 @@ export async function runTap(tiers, { coverage = false, jobs = 2 } = {}) {
     args: [
       '--reporter=silent',
       `--output-file=${report}`,
-      `--jobs=${jobs}`,
       ...(coverage ? ['--coverage-report=json-summary', '--coverage-report=lcovonly'] : ['--disable-coverage']),
       ...tiers.flatMap(listFiles),
     ],

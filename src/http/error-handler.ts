@@ -7,6 +7,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Problem } from '../../schemas/responses/problem.ts';
 import { ValidationError } from '../../schemas/validation/model.ts';
 import { ERROR_KINDS, getMessage, IqaError, type ErrorCode } from '../errors.ts';
+import { discardBody } from './discard-body.ts';
 
 export const errorHandlerPlugin = fastifyPlugin(
   async (app) => {
@@ -30,6 +31,7 @@ export const errorHandlerPlugin = fastifyPlugin(
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = translateError(error, request);
+  discardBody(request.raw);
   logError(error, known, request);
   void reply.header('x-request-id', request.id);
   if (known.retryAfter !== undefined) void reply.header('retry-after', String(known.retryAfter));

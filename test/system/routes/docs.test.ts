@@ -59,6 +59,6 @@ t.test(
     await answer.waitFor();
     const text = await answer.innerText();
     t.match(text, /200/);
-    t.match(text, /"verdict": "[^"]*By score: picture 2 [^"]*picture 3 [^"]*picture 1/);
+    t.match(text, /"verdict": "[^"]*By score: image 2 [^"]*image 3 [^"]*image 1/);
   },
 );

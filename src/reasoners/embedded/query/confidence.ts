@@ -1,6 +1,6 @@
 // Computes how likely the parse of a question is right: a logistic curve over uncertainty features (configs/planner-confidence.yaml).
 import { FEATURE_NAMES, type ConfidenceWeights, type UncertaintyFeatures } from './confidence-weights.ts';
-import type { WordClass } from './words/lexicon-file.ts';
+import { GRAMMAR_CLASSES } from './words/lexicon-file.ts';
 import type { ObjectMention } from './noun-phrases.ts';
 import { is, type Segment } from './words/segments.ts';
 import type { SubjectScores } from './subject.ts';
@@ -68,19 +68,7 @@ function isReadable(
   );
 }
 
-const FUNCTION_WORDS: readonly WordClass[] = [
-  'determiner',
-  'preposition',
-  'aside',
-  'purpose',
-  'conjunction',
-  'than',
-  'auxiliary',
-  'pronoun',
-  'adverb',
-  'negation',
-  'excess',
-];
+const FUNCTION_WORDS = GRAMMAR_CLASSES.filter((name) => name !== 'verb' && name !== 'attribute');
 
 export function computeUncertainty({
   segments,

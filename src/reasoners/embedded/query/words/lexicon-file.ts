@@ -28,7 +28,7 @@ export type WordClass =
   | GrammarClass;
 type GrammarClass = (typeof GRAMMAR_CLASSES)[number];
 
-const GRAMMAR_CLASSES = [
+export const GRAMMAR_CLASSES = [
   'determiner',
   'preposition',
   'aside',
