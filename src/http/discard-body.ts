@@ -10,13 +10,14 @@ const MAX_DISCARD_MS = 10_000;
  * and clients that reuse the connection would wait for ever.
  */
 export function discardBody(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
+  if (request.readableEnded || request.destroyed) return;
   let left = MAX_DISCARDED_BYTES;
-  const cut = () => request.socket.destroy();
-  const timer = setTimeout(cut, MAX_DISCARD_MS);
-  request.once('close', () => {
+  const cut = () => request.destroy();
+  const timer = setTimeout(cut, MAX_DISCARD_MS).unref();
+  const stopTimer = () => {
     clearTimeout(timer);
-  });
+  };
+  request.once('end', stopTimer).once('close', stopTimer);
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) cut();
