@@ -14,7 +14,7 @@ import { pickQuantile, saveResult } from './save-result.ts';
 
 const WARM_UP_REQUESTS = 400;
 const REQUESTS = 300;
-const GOAL_MS = 10;
+const GOAL_MS = 9;
 
 const log = pino({ level: 'info' }, pino.destination('/dev/null'));
 const supervisor = superviseSidecar(sidecarCommand(['--workers', '2']), log);

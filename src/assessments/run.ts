@@ -8,6 +8,7 @@ import type { DecodingLimits } from '../images/prepare-image.ts';
 import { preparePair } from '../images/prepare-pair.ts';
 import { checkRegions } from '../images/regions.ts';
 import type { PipelineGraph } from '../pipeline/graph.ts';
+import type { RunContext } from '../pipeline/run-context.ts';
 import type { PipelineState } from '../pipeline/state.ts';
 import type { AssessUpload } from '../uploads/assess-form.ts';
 import type { AssessmentContext, AssessmentInput } from './context.ts';
@@ -42,6 +43,7 @@ export function createRunAssessment({ graph, version, ...dependencies }: RunOpti
     const mapSources = findMapSources(input.maps ?? [], registry);
     context.report({ event: 'accepted', data: { id, request_id: requestId } });
     try {
+      if (!resumeFrom) await startPrefetch(run);
       const invocation = graph.invoke(resumeFrom ? null : createInitialState(input), {
         recursionLimit: config.replanning.recursion_limit,
         signal,
@@ -66,6 +68,11 @@ export function createRunAssessment({ graph, version, ...dependencies }: RunOpti
       ended.abort(new DOMException('The run has ended', 'AbortError'));
     }
   };
+}
+
+/** Before the graph starts, which takes milliseconds. A failure is ignored: the executor repeats the call and handles the error. */
+async function startPrefetch({ reasoner, evidence, signal }: RunContext): Promise<void> {
+  if (reasoner.allowsPrefetch) await evidence.prefetch.start(signal, reasoner.minLatencyMs).catch(() => undefined);
 }
 
 function createInitialState(input: AssessmentInput) {

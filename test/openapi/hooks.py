@@ -26,7 +26,7 @@ TOOLS = ("NIQE", "BRISQUE", "SSIM", "PSNR", "GMSD", "MS-SSIM")
 
 
 def make_png(shift: int) -> bytes:
-    """A picture of WIDTH × HEIGHT with edges and texture, in the smallest PNG that decoders take."""
+    """A image of WIDTH × HEIGHT with edges and texture, in the smallest PNG that decoders take."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -100,7 +100,7 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if component is None or component.mode == GenerationMode.POSITIVE:
         make_sense(body)
     case.body = body
-    # Otherwise the bytes of a picture, which no JSON Schema describes, would make every case a wrong one.
+    # Otherwise the bytes of a image, which no JSON Schema describes, would make every case a wrong one.
     case._record_starting_state()
     mend_header(case)
 
@@ -113,16 +113,16 @@ def mend_header(case: schemathesis.Case) -> None:
         case.headers = headers
 
 
-def replace_file(body: dict[str, Any], field: str, picture: bytes) -> None:
+def replace_file(body: dict[str, Any], field: str, image: bytes) -> None:
     if field in body:
-        body[field] = replaced(body[field], picture)
+        body[field] = replaced(body[field], image)
 
 
-def replaced(value: Any, picture: bytes) -> Any:
+def replaced(value: Any, image: bytes) -> Any:
     """Only what has the form of a file: anything else is what the case is about."""
     if isinstance(value, dict) and set(value) == {"base64"} and isinstance(value["base64"], str) and value["base64"]:
-        return {"base64": base64.b64encode(picture).decode()}
-    return picture if isinstance(value, bytes) or type(value).__name__ in ("Binary", "File") else value
+        return {"base64": base64.b64encode(image).decode()}
+    return image if isinstance(value, bytes) or type(value).__name__ in ("Binary", "File") else value
 
 
 def make_sense(body: dict[str, Any]) -> None:

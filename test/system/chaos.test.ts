@@ -183,7 +183,7 @@ function complaintsAbout(
   return rules.flatMap(([isBroken, complaint]) => (isBroken ? [complaint] : []));
 }
 
-/** Short waits, no cache, a breaker that soon lets somebody try again, and one role whose failure is a problem. */
+/** Short waits, no cache, a breaker that soon allows another try, and one role whose failure is a problem. */
 function chaotic(config: Config): Config {
   const adjusted = withModels(
     {

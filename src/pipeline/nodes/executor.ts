@@ -54,8 +54,7 @@ async function gather(
 ): Promise<PipelineUpdate> {
   const { request, toolsError } = await buildExamineRequest(state, plan, planned, run, signal);
   const examining = run.reasoner.examine(request, signal);
-  // A model's call leaves the processor idle. Local measurements do not: there the check runs beside the tools.
-  const verifying = run.reasoner.hasVision ? verifyImages(run) : examining.then(() => verifyImages(run));
+  const verifying = verifyImages(run);
   verifying.catch(() => undefined);
   const examination = await examining;
   if (toolsError !== null) examination.failures.push({ subtask: NO_TOOLS, error: toolsError });

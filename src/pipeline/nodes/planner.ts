@@ -13,9 +13,6 @@ import type { PipelineState, PipelineUpdate } from '../state.ts';
 
 export async function plan(state: PipelineState, run: RunContext, signal: AbortSignal): Promise<PipelineUpdate> {
   const isFirstRound = state.plan === undefined;
-  // A failed prefetch is ignored: the executor repeats the call and handles the error.
-  if (isFirstRound && run.reasoner.allowsPrefetch)
-    run.evidence.prefetch.start(run.signal, run.reasoner.minLatencyMs).catch(() => undefined);
   try {
     const request = buildPlanRequest(state, run, isFirstRound);
     const proposal = await raceAbort(run.reasoner.plan(request, signal), signal);

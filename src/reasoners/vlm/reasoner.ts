@@ -34,11 +34,11 @@ export function createVlmReasoner(options: VlmReasonerOptions): ReasonerSource {
 
 /** Covers all that an answer depends on besides prompts and images. */
 function digestSettings({
-  models: { reasoning, planner_certain_from, images: pictures, planner, executor, summarizer },
+  models: { reasoning, planner_certain_from, images: imageSettings, planner, executor, summarizer },
   chain,
 }: VlmReasonerOptions): string {
   const backends = ROLES.map((role) => chain[role].map(({ name, model }) => [name, model]));
-  return hash([reasoning, planner_certain_from, pictures, planner, executor, summarizer, backends]).slice(0, 8);
+  return hash([reasoning, planner_certain_from, imageSettings, planner, executor, summarizer, backends]).slice(0, 8);
 }
 
 function createRunReasoner(options: VlmReasonerOptions, source: ReasonerSource, runContext: ReasonerContext): Reasoner {

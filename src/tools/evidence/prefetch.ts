@@ -1,4 +1,5 @@
 // Starts measuring before the plan is known: the measurements and the tools that are likely to be chosen.
+import { setImmediate } from 'node:timers/promises';
 import type { PreparedImage } from '../../images/prepare-image.ts';
 import type { ToolCatalogue } from './catalogue.ts';
 import { predictTools } from './predict-tools.ts';
@@ -6,7 +7,7 @@ import { WHOLE_IMAGE } from './region.ts';
 import type { ResultFetcher } from './result-fetcher.ts';
 
 export interface Prefetch {
-  /** `spareMs`: tools beyond the likeliest are started as long as they finish within this time. */
+  /** Resolves when the call has been sent. `spareMs`: tools beyond the likeliest are started as long as they finish within this time. */
   start: (signal: AbortSignal, spareMs: number) => Promise<void>;
   /** Cancels what was started; later starts do nothing. */
   drop: () => void;
@@ -33,6 +34,8 @@ export function createPrefetch({ catalogue, fetcher, size, hasReference }: Prefe
         ],
         AbortSignal.any([signal, dropped.signal]),
       );
+      // The socket takes a part of the file at a time: without this pause the rest waits until the planner is done.
+      await setImmediate();
     },
     drop() {
       dropped.abort(new DOMException('No longer needed', 'AbortError'));

@@ -13,7 +13,7 @@ import { slowSidecar } from '../../support/sidecar/slow-sidecar.ts';
 import { until } from '../../support/system/service.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
-const picture = await makeImage({ width: 64, height: 64 }).png().toBuffer();
+const png = await makeImage({ width: 64, height: 64 }).png().toBuffer();
 /** A quarter of the time is reserved for the summarizer: enough on a busy machine. */
 const withShortDeadline: NonNullable<TestAppOptions['adjust']> = (config) => ({
   ...config,
@@ -37,7 +37,7 @@ t.test('a client that disconnects stops the call to the sidecar, and its files a
   const { app, spool, logs } = await buildTestApp(t, { origin: () => origin });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const controller = new AbortController();
-  const { payload, headers } = await formRequest({ image: picture });
+  const { payload, headers } = await formRequest({ image: png });
   const asking = fetch(`${address}/assess`, {
     method: 'POST',
     body: new Uint8Array(payload as Buffer),
@@ -148,7 +148,7 @@ t.test(
       });
     });
     const { app } = await buildTestApp(t, { origin: () => origin, adjust: withShortDeadline });
-    const response = await app.inject(await formRequest({ image: picture }));
+    const response = await app.inject(await formRequest({ image: png }));
     t.equal(response.statusCode, 200, response.body);
     const { executor_evidence: evidence, quality_score: score, metadata } = response.json<Assessment>();
     t.match(evidence, { distortion_set: null, quality_scores: null, tool_logs: [{ error: String }] });
@@ -163,7 +163,7 @@ t.test('a busy sidecar is 503 with its own Retry-After', async (t) => {
     response.writeHead(503, { 'retry-after': '7' }).end('{"error":{"code":"BUSY","message":"queue full"}}');
   });
   const { app } = await buildTestApp(t, { origin: () => origin });
-  const response = await app.inject(await formRequest({ image: picture }));
+  const response = await app.inject(await formRequest({ image: png }));
   t.match(response.json<Problem>(), { status: 503, code: 'IQA_BUSY' });
   t.equal(response.headers['retry-after'], '7');
 });
@@ -173,6 +173,6 @@ t.test('a sidecar that closes the connection while measuring is 503', async (t) 
     response.destroy();
   });
   const { app } = await buildTestApp(t, { origin: () => origin });
-  const response = await app.inject(await formRequest({ image: picture }));
+  const response = await app.inject(await formRequest({ image: png }));
   t.match(response.json<Problem>(), { status: 503, code: 'IQA_TOOL_UNAVAILABLE' });
 });

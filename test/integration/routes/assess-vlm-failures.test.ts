@@ -227,7 +227,7 @@ t.test("the replan's reason reaches the planner's model", async (t) => {
 });
 
 t.test(
-  "what is missing reaches the executor's model, which is asked anew though answers are kept, and the gap is closed",
+  "what is missing reaches the executor's model, which is asked again although answers are cached, and the gap is closed",
   async (t) => {
     const double = await startProviderDouble(t);
     const { app } = await buildTestApp(t, { environment: double.environment('openai'), adjust: withModels() });

@@ -55,7 +55,7 @@ t.test('"rate this photo" costs two calls with every provider, and says who spok
       t.equal(body.summarizer_result?.final_answer, body.quality_score?.level);
       t.match(body.diagnostics.findings[0], { distortion: 'Noise', severity: 'slight', confidence: 0.8 });
       const [executor, summarizer] = double.seen;
-      t.equal(executor?.images.length, 1, 'the picture goes out once a call');
+      t.equal(executor?.images.length, 1, 'the image is sent once per call');
       t.equal(summarizer?.images.length, 1);
       t.same(
         [executor?.temperature, executor?.topP, executor?.maxTokens],
@@ -167,7 +167,7 @@ t.test('a question about mood goes from the planner to the summarizer, without m
 });
 
 t.test(
-  "boxes of the request: a crop at full resolution beside the picture, evidence under the object's name",
+  "boxes of the request: a crop at full resolution beside the whole image, evidence under the object's name",
   async (t) => {
     const double = await startProviderDouble(t);
     const { app } = await buildTestApp(t, {
@@ -269,8 +269,8 @@ t.test('a large image is scaled to 1,024 pixels, a small one is not scaled up', 
   ] as const) {
     double.seen.length = 0;
     double.play({ say: MERGED_ANSWER }, { say: LEVELS_ANSWER, levels: { Good: 1 } });
-    const picture = await makeImage({ width, height }).jpeg({ quality: 90 }).toBuffer();
-    t.equal((await app.inject(await formRequest({ image: picture, query: 'Rate this photo.' }))).statusCode, 200);
+    const photo = await makeImage({ width, height }).jpeg({ quality: 90 }).toBuffer();
+    t.equal((await app.inject(await formRequest({ image: photo, query: 'Rate this photo.' }))).statusCode, 200);
     t.same(await sizesOf(double.seen.flatMap(({ images }) => images)), [expected, expected]);
   }
 });

@@ -283,9 +283,9 @@ t.test('object names may equal names of Object.prototype', async (t) => {
 });
 
 t.test('a repeated request uses cached tool results and has the same answer', async (t) => {
-  const picture = await makeImage({ seed: 77 }).blur(1).png().toBuffer();
-  const first = await assess({ image: picture });
-  const second = await assess({ image: picture });
+  const png = await makeImage({ seed: 77 }).blur(1).png().toBuffer();
+  const first = await assess({ image: png });
+  const second = await assess({ image: png });
   t.ok(first.metadata.cache.misses > 0);
   t.equal(second.metadata.cache.misses, 0);
   t.ok(second.diagnostics.tools.every((tool) => tool.cached));

@@ -9,9 +9,9 @@ import { readEvents } from '../../support/events.ts';
 import { makeImage } from '../../support/images/images.ts';
 
 const { app, logs } = await buildTestApp(t);
-const picture = await makeImage({ width: 256, height: 256 }).png().toBuffer();
+const png = await makeImage({ width: 256, height: 256 }).png().toBuffer();
 const blurred = await makeImage({ width: 256, height: 256 }).blur(3).png().toBuffer();
-const base64 = picture.toString('base64');
+const base64 = png.toString('base64');
 
 const postJson = (payload: object | string, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/assess', headers: { 'content-type': 'application/json', ...headers }, payload });
@@ -42,7 +42,7 @@ t.test('the same question as JSON and as a form has the same answer', async (t) 
   t.equal(json.statusCode, 200, json.body);
   const form = await postForm({
     image: blurred,
-    reference: picture,
+    reference: png,
     query: question.query,
     max_replan_iterations: '1',
     choices: JSON.stringify(question.choices),
@@ -128,8 +128,8 @@ t.test('a stream: named events for every stage and tool, cached or not, and the 
 t.test('a refusal before the run starts is an ordinary problem, also for a stream', async (t) => {
   for (const fields of [
     { image: Buffer.from('not an image') },
-    { image: picture, query: ' ' },
-    { image: picture, reference: await makeImage({ width: 64, height: 64 }).png().toBuffer() },
+    { image: png, query: ' ' },
+    { image: png, reference: await makeImage({ width: 64, height: 64 }).png().toBuffer() },
   ]) {
     const response = await postForm(fields, { accept: 'text/event-stream' });
     t.equal(response.statusCode, 422);
@@ -138,28 +138,28 @@ t.test('a refusal before the run starts is an ordinary problem, also for a strea
 });
 
 t.test('ETag: equal for equal inputs, different otherwise; If-None-Match avoids the run', async (t) => {
-  const first = await postForm({ image: picture });
+  const first = await postForm({ image: png });
   const etag = String(first.headers['etag']);
   t.match(etag, /^W\/"[0-9a-f]{32}"$/);
   t.equal(
-    (await postForm({ image: picture, query: 'How is the overall quality of this image?', max_replan_iterations: '2' }))
+    (await postForm({ image: png, query: 'How is the overall quality of this image?', max_replan_iterations: '2' }))
       .headers['etag'],
     etag,
     'explicit defaults',
   );
   const others = [
     { image: blurred },
-    { image: picture, query: 'Is it noisy?' },
-    { image: picture, reference: picture },
-    { image: picture, max_replan_iterations: '0' },
-    { image: picture, maps: 'NIQE' },
+    { image: png, query: 'Is it noisy?' },
+    { image: png, reference: png },
+    { image: png, max_replan_iterations: '0' },
+    { image: png, maps: 'NIQE' },
   ];
   for (const fields of others) t.not((await postForm(fields)).headers['etag'], etag, Object.keys(fields).join());
-  const unchanged = await postForm({ image: picture }, { 'if-none-match': `"other", ${etag}` });
+  const unchanged = await postForm({ image: png }, { 'if-none-match': `"other", ${etag}` });
   t.match(unchanged.json<Problem>(), { status: 412, code: 'IQA_INPUT_UNCHANGED' });
   t.equal(unchanged.headers['etag'], etag);
-  t.equal((await postForm({ image: picture }, { 'if-none-match': '"other"' })).statusCode, 200);
-  const degraded = await postForm({ image: picture, query: 'Use SSIM.' });
+  t.equal((await postForm({ image: png }, { 'if-none-match': '"other"' })).statusCode, 200);
+  const degraded = await postForm({ image: png, query: 'Use SSIM.' });
   t.ok(degraded.json<Assessment>().metadata.degraded);
   t.equal(degraded.headers['etag'], undefined, 'a degraded answer may be better next time');
 });
@@ -181,7 +181,7 @@ t.test('identical concurrent requests are computed once; each keeps its own requ
 });
 
 t.test('local maps: available ones are returned as images, missing ones are noted', async (t) => {
-  const answer = (await postForm({ image: blurred, reference: picture, maps: '["SSIM","PSNR"]' })).json<Assessment>();
+  const answer = (await postForm({ image: blurred, reference: png, maps: '["SSIM","PSNR"]' })).json<Assessment>();
   t.match(answer.diagnostics.maps, [
     { tool_name: 'SSIM', object_name: 'Global', media_type: /^image\//, width: Number, height: Number, base64: String },
   ]);
@@ -190,7 +190,7 @@ t.test('local maps: available ones are returned as images, missing ones are note
     answer.diagnostics.notes.some((note) => note.startsWith('No map of PSNR')),
     answer.diagnostics.notes.join(),
   );
-  const unknown = await postForm({ image: picture, maps: 'NOPE' });
+  const unknown = await postForm({ image: png, maps: 'NOPE' });
   t.match(unknown.json<Problem>(), {
     status: 422,
     detail: /Expected names of tools for maps \(PSNR, .*blockiness\) but received "NOPE"/,

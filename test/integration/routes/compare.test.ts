@@ -11,19 +11,19 @@ import { makeImage } from '../../support/images/images.ts';
 import { until } from '../../support/system/service.ts';
 
 const { app, spool } = await buildTestApp(t, { environment: { IQA_MAX_UPLOAD_BYTES: '1000000' } });
-const make = (change: (picture: ReturnType<typeof makeImage>) => ReturnType<typeof makeImage>) =>
+const make = (change: (image: ReturnType<typeof makeImage>) => ReturnType<typeof makeImage>) =>
   change(makeImage({ width: 256, height: 256 }))
     .png()
     .toBuffer();
-const clean = await make((picture) => picture);
-const soft = await make((picture) => picture.blur(2.5));
-const blurred = await make((picture) => picture.blur(8));
+const clean = await make((image) => image);
+const soft = await make((image) => image.blur(2.5));
+const blurred = await make((image) => image.blur(8));
 
 const post = async (files: ComparedFiles, fields: Record<string, string> = {}) =>
   app.inject(await compareRequest(files, fields));
 const postJson = (payload: object | string) =>
   app.inject({ method: 'POST', url: '/compare', headers: { 'content-type': 'application/json' }, payload });
-const base64 = (picture: Buffer) => ({ base64: picture.toString('base64') });
+const base64 = (image: Buffer) => ({ base64: image.toString('base64') });
 
 t.test('three versions of an image with their original: ranked, each pair with its reasons', async (t) => {
   const response = await post({ images: [blurred, clean, soft], reference: clean });
@@ -85,12 +85,10 @@ t.test('the same file twice is too close to call, however narrow the intervals a
 });
 
 t.test('JSON and form agree, eight images are accepted, and the order of the request does not matter', async (t) => {
-  const pictures = await Promise.all(
-    [0.4, 0.8, 1.2, 1.6, 2, 3, 4, 6].map((sigma) => make((picture) => picture.blur(sigma))),
-  );
-  const form = (await post({ images: pictures, reference: clean })).json<Comparison>();
-  const json = (await postJson({ images: pictures.map(base64), reference: base64(clean) })).json<Comparison>();
-  const turned = (await post({ images: pictures.toReversed(), reference: clean })).json<Comparison>();
+  const images = await Promise.all([0.4, 0.8, 1.2, 1.6, 2, 3, 4, 6].map((sigma) => make((image) => image.blur(sigma))));
+  const form = (await post({ images: images, reference: clean })).json<Comparison>();
+  const json = (await postJson({ images: images.map(base64), reference: base64(clean) })).json<Comparison>();
+  const turned = (await post({ images: images.toReversed(), reference: clean })).json<Comparison>();
   const scores = ({ ranking }: Comparison) =>
     ranking.map(({ image, quality_score: score }) => [image.sha256, score?.value]);
   t.equal(form.pairs.length, 28);
@@ -109,7 +107,7 @@ t.test('a question that names a distortion: only that is examined, and a note sa
 
 t.test('images without scores cannot be ranked, and the verdict says so', async (t) => {
   const { best, ranking, pairs, verdict } = (
-    await post({ images: [blurred, clean] }, { query: 'What mood does this picture have?' })
+    await post({ images: [blurred, clean] }, { query: 'What mood does this image have?' })
   ).json<Comparison>();
   t.strictSame(
     ranking.map(({ rank, number }) => [rank, number]),

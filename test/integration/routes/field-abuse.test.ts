@@ -11,7 +11,7 @@ import { until } from '../../support/system/service.ts';
 const { app, spool, logs } = await buildTestApp(t);
 await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
-const picture = await makeImage({ width: 64, height: 48 }).jpeg().toBuffer();
+const jpeg = await makeImage({ width: 64, height: 48 }).jpeg().toBuffer();
 
 const BOUNDARY = 'x-boundary-x';
 const part = (headers: string, body: Buffer | string): Buffer =>
@@ -21,7 +21,7 @@ const field = (name: string, value: Buffer | string): Buffer =>
 const file = (name: string, value: Buffer | string, more = ''): Buffer =>
   part(`Content-Disposition: form-data; name="${name}"; filename="a.jpg"\r\nContent-Type: image/jpeg${more}`, value);
 const END = Buffer.from(`--${BOUNDARY}--\r\n`);
-const image = file('image', picture);
+const image = file('image', jpeg);
 
 interface Raw {
   body: Buffer;
@@ -141,7 +141,7 @@ t.test('limits', async (t) => {
   await refuse(
     t,
     'a file name of 1 MB',
-    whole(part(`Content-Disposition: form-data; name="image"; filename="${megabyte}"`, picture)),
+    whole(part(`Content-Disposition: form-data; name="image"; filename="${megabyte}"`, jpeg)),
     { status: 413, detail: /file name of at most 1000 bytes for image/ },
   );
   await refuse(
@@ -231,7 +231,7 @@ t.test('boundaries', async (t) => {
   await refuse(t, 'no content type', { ...whole(image), type: '' }, { status: 415, detail: /content type|multipart/ });
   const inner = Buffer.concat([
     Buffer.from('--inner\r\nContent-Disposition: file; filename="a.jpg"\r\n\r\n'),
-    picture,
+    jpeg,
     Buffer.from('\r\n--inner--\r\n'),
   ]);
   await refuse(
@@ -274,7 +274,7 @@ t.test('text is never a path, and a file is never a text', async (t) => {
       detail: /Expected a file for reference but received text/,
     });
   }
-  await refuse(t, 'an image as text', whole(field('image', picture)), { status: 422, detail: /received text/ });
+  await refuse(t, 'an image as text', whole(field('image', jpeg)), { status: 422, detail: /received text/ });
   await refuse(
     t,
     'a path as JSON',
@@ -295,11 +295,11 @@ t.test('names', async (t) => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const expected = { status: 422, detail: /^This field name is not allowed$/ };
     await refuse(t, `field "${name}"`, whole(image, field(name, 'x')), expected);
-    await refuse(t, `file "${name}"`, whole(image, file(name, picture)), expected);
+    await refuse(t, `file "${name}"`, whole(image, file(name, jpeg)), expected);
   }
   const nameless = { status: 422, detail: /Expected a name for every part of the form/ };
   await refuse(t, 'a field without a name', whole(image, field('', 'x')), nameless);
-  await refuse(t, 'a file without a name', whole(image, file('', picture)), nameless);
+  await refuse(t, 'a file without a name', whole(image, file('', jpeg)), nameless);
   const unknown = [
     'prototype',
     ' ',
@@ -317,7 +317,7 @@ t.test('names', async (t) => {
       status: 422,
       detail: /^Unexpected \/[^:]+: expected only the fields image, reference, query/,
     });
-    await refuse(t, `file "${name}"`, whole(image, file(name, picture)), {
+    await refuse(t, `file "${name}"`, whole(image, file(name, jpeg)), {
       status: 422,
       detail: /^Expected files only for image and reference but received one for /,
     });
@@ -335,7 +335,7 @@ t.test('names', async (t) => {
     status: 422,
     detail: /received text/,
   });
-  await refuse(t, 'three files', whole(image, file('reference', picture), file('reference', picture)), {
+  await refuse(t, 'three files', whole(image, file('reference', jpeg), file('reference', jpeg)), {
     status: 413,
     detail: /more files than this route accepts/,
   });
@@ -346,7 +346,7 @@ t.test('encodings of parts', async (t) => {
     await refuse(
       t,
       encoding,
-      whole(file('image', picture.toString('base64'), `\r\nContent-Transfer-Encoding: ${encoding}`)),
+      whole(file('image', jpeg.toString('base64'), `\r\nContent-Transfer-Encoding: ${encoding}`)),
       { status: 422, detail: /plain bytes for image but received the transfer encoding/ },
     );
     await refuse(
@@ -360,7 +360,7 @@ t.test('encodings of parts', async (t) => {
     );
   }
   for (const encoding of ['binary', '8bit', '7bit', 'BINARY']) {
-    const { status, body } = await send(whole(file('image', picture, `\r\nContent-Transfer-Encoding: ${encoding}`)));
+    const { status, body } = await send(whole(file('image', jpeg, `\r\nContent-Transfer-Encoding: ${encoding}`)));
     t.equal(status, 200, `${encoding}: ${body.slice(0, 200)}`);
   }
   await refuse(t, 'a part without a name', whole(image, part('Content-Disposition: form-data', 'x')), {

@@ -1,4 +1,4 @@
-// Writes PNG files chunk by chunk for the tests: depths, palettes, transparency, animation, and chunks that nobody asked for.
+// Writes PNG files chunk by chunk for the tests: depths, palettes, transparency, animation, and chunks that no decoder asked for.
 import { crc32, deflateSync } from 'node:zlib';
 
 export const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -17,7 +17,7 @@ export function readAnthropic({ headers }: IncomingMessage, body: MessageCreateP
       .map((block) => {
         if (block.type === 'text') return block.text;
         if (block.type !== 'image' || block.source.type !== 'base64')
-          throw new Error(`Expected text or a picture but received ${block.type}`);
+          throw new Error(`Expected text or an image but received ${block.type}`);
         images.push({ mediaType: block.source.media_type, data: Buffer.from(block.source.data, 'base64') });
         return '';
       })

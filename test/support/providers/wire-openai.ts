@@ -33,7 +33,7 @@ export function readOpenAi({ headers }: IncomingMessage, body: ChatCompletionCre
     const text = parts
       .map((part) => {
         if (part.type === 'text') return part.text;
-        if (part.type !== 'image_url') throw new Error(`Expected text or a picture but received ${part.type}`);
+        if (part.type !== 'image_url') throw new Error(`Expected text or an image but received ${part.type}`);
         const match = /^data:([\w/]+);base64,(.+)$/.exec(part.image_url.url);
         if (!match?.[1] || !match[2]) throw new Error('Expected a data address');
         images.push({ mediaType: match[1], data: Buffer.from(match[2], 'base64') });

@@ -1,4 +1,4 @@
-// A door in front of the real sidecar that counts the calls to measure, and holds them back when told to.
+// A proxy in front of the real sidecar that counts measure calls and can hold them back.
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';

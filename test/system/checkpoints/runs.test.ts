@@ -17,9 +17,9 @@ import { makeImage } from '../../support/images/images.ts';
 import { until } from '../../support/system/service.ts';
 import { watchSidecar, type WatchedSidecar } from '../../support/sidecar/sidecar-spy.ts';
 
-const picture = await makeImage({ width: 200, height: 200 }).png().toBuffer();
+const png = await makeImage({ width: 200, height: 200 }).png().toBuffer();
 
-async function formWithId(id: string, image: Buffer = picture): Promise<InjectOptions> {
+async function formWithId(id: string, image: Buffer = png): Promise<InjectOptions> {
   const request = await formRequest({ image });
   return { ...request, headers: { ...(request.headers as Record<string, string>), 'x-assessment-id': id } };
 }
@@ -61,7 +61,7 @@ async function open(
   return {
     app,
     logs,
-    assess: async (id = randomUUID(), image = picture) => ask(await formWithId(id, image)),
+    assess: async (id = randomUUID(), image = png) => ask(await formWithId(id, image)),
     resume: (id) => ask({ method: 'POST', url: `/assess/${id}/resume` }),
   };
 }
@@ -71,7 +71,7 @@ async function interrupt(
   service: TestService,
   sidecar: WatchedSidecar,
   id: string,
-  image: Buffer = picture,
+  image: Buffer = png,
 ): Promise<void> {
   sidecar.hold();
   const before = sidecar.measured();
@@ -139,7 +139,7 @@ for (const kind of STORES) {
       await interrupt(t, other, sidecar, id, fresh);
       await until(() => other.logs.some((line) => line['msg'] === 'Client disconnected'));
       await until(async () => (await store.counts()).images === 1);
-      // Both start from a run that nobody works on, and neither can finish before both have tried.
+      // Both start from an idle run, and neither can finish before both have tried.
       sidecar.hold();
       await store.change(`UPDATE runs SET owner = NULL, lease_until = 0 WHERE id = '${id}'`);
       const attempts = [first.resume(id), second.resume(id)];
@@ -176,7 +176,7 @@ for (const kind of STORES) {
 
     await t.test('a run that can never succeed is removed; one that may succeed later is kept', async (t) => {
       const id = randomUUID();
-      const damaged = Buffer.from(picture);
+      const damaged = Buffer.from(png);
       damaged.fill(0, Math.floor(damaged.length / 2), Math.floor(damaged.length / 2) + 40);
       t.match(await first.assess(id, damaged), { status: 422, body: { code: 'IQA_INPUT_IMAGE' } });
       t.match(await first.resume(id), { status: 404 });

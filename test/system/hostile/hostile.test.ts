@@ -1,4 +1,4 @@
-// Hundreds of hostile files through the running service and straight at its sidecar: every answer a 2xx or 4xx, nobody restarts, nobody grows, good
+// Hundreds of hostile files through the running service and straight at its sidecar: every answer a 2xx or 4xx, no process restarts or grows, good
 // images are answered right in the middle of it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ t.test('a real service under fire', async (t) => {
   await t.test('good images got the answers that they get in calm', async (t) => {
     for (const [index, answer] of underFire.entries()) {
       const calmly = await calm.inject(await formRequest({ image: await goodImage(index) }));
-      t.strictSame(answer, strip(calmly.json()), `picture ${index}`);
+      t.strictSame(answer, strip(calmly.json()), `image ${index}`);
     }
   });
 
@@ -100,7 +100,7 @@ t.test('a real service under fire', async (t) => {
     t.comment(`memory of all processes: ${once} MB after the first time, ${twice} MB after the second`);
   });
 
-  await t.test('nobody restarted', async (t) => {
+  await t.test('no process restarted', async (t) => {
     t.ok(pids.every(isAlive), 'every process, workers included, is the one it was');
     const health = (await (await fetch(`${sidecarAddress(service)}/v1/health`)).json()) as {
       workers: { replaced: number };

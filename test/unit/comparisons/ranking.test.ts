@@ -137,17 +137,17 @@ t.test(
   async (t) => {
     const random = createRandom(3);
     for (let round = 0; round < 300; round += 1) {
-      const pictures = Array.from({ length: 2 + Math.floor(random() * 7) }, () => {
+      const images = Array.from({ length: 2 + Math.floor(random() * 7) }, () => {
         const value = 1 + 4 * random();
         const half = random();
         return make(value, random() < 0.2 ? null : [Math.max(1, value - half), Math.min(5, value + half)]);
       });
-      const { best, ranking, pairs, verdict } = rank(...pictures);
+      const { best, ranking, pairs, verdict } = rank(...images);
       const values = ranking.map(({ quality_score: score }) => score?.value ?? 0);
       t.ok(values.every((value, index) => index === 0 || value <= values[index - 1]!));
       t.equal(
         new Set(pairs.map(({ images: both }) => both.toSorted().join())).size,
-        (pictures.length * (pictures.length - 1)) / 2,
+        (images.length * (images.length - 1)) / 2,
       );
       t.ok(
         pairs.every(
